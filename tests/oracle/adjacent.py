@@ -126,19 +126,30 @@ def adjacent(window: Adjacent, admitted: Sequence[Event], said: Judgement) -> Fo
             new = [event for event in admitted if event.key == key and event.batch == n]
             said.late[n] |= {event.arrival for event in new if event.t < decided}
             rows = sorted(rows + [event for event in new if event.t >= decided], key=lambda event: event.order)
-            time = watermark - window.grace
+            time = watermark - window.grace - said.lateness
             pieces = window.pieces(rows)
             closed = [piece for piece in pieces if known(window, piece, time) is not None]
             assert closed == pieces[: len(closed)]
             for piece in closed[done:]:
-                add(found, window, key, pieces, piece, n)
+                forced = n > 0 and time_after(window, said, n - 1) - said.lateness >= (piece.end or 0)
+                add(found, window, key, pieces, piece, n if forced else first(window, piece, said))
             done = len(closed)
             inside = {event.order for piece in pieces for event in piece.events}
             alone = [event.t for event in rows if event.order not in inside and event.t <= time]
             decided = max([decided, *(piece.end for piece in closed if piece.end is not None), *alone])
         for piece in pieces[done:]:
-            add(found, window, key, pieces, piece, None)
+            add(found, window, key, pieces, piece, first(window, piece, said) if said.lateness else None)
     return found
+
+
+def time_after(window: Adjacent, said: Judgement, n: int) -> float:
+    """The time up to which windows end that a batch closes."""
+    return said.watermarks[n] - window.grace
+
+
+def first(window: Adjacent, piece: Piece, said: Judgement) -> int | None:
+    """The first batch whose time has passed a piece; None: it is open."""
+    return next((n for n in range(len(said.watermarks)) if known(window, piece, time_after(window, said, n)) is not None), None)
 
 
 def add(found: Found, window: Adjacent, key: Any, pieces: Sequence[Piece], piece: Piece, closing: int | None) -> None:

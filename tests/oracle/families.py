@@ -17,13 +17,13 @@ class Window(Protocol):
 
 @singledispatch
 def find(window: Window, admitted: Sequence[Event], said: Judgement) -> Found:
-    """A window closes with the first batch whose watermark has passed it; what comes later is late."""
+    """A window closes with the first batch whose watermark has passed it; what comes later than allowed is late."""
     found: Found = {}
     for event in admitted:
         for start, end in window.windows_for(event.t):
-            closing = said.closing(window, end)
-            if closing is None or event.batch <= closing:
-                found.setdefault((event.key, start, end), Held(closing)).events.append(event)
+            last = said.last(window, end)
+            if last is None or event.batch <= last:
+                found.setdefault((event.key, start, end), Held(said.closing(window, end))).events.append(event)
             else:
                 said.late[event.batch].add(event.arrival)
     return found

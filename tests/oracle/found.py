@@ -28,6 +28,8 @@ class Judgement:
     """What must come out. `late[n]`: positions in batch n of rows that missed a window."""
 
     watermarks: list[float]
+    lateness: int = 0
+    """For how long after its closing rows that come revise a window."""
     published: list[dict[str, Any]] = field(default_factory=list)
     still_open: list[dict[str, Any]] = field(default_factory=list)
     late: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -35,3 +37,7 @@ class Judgement:
     def closing(self, window: Any, end: int) -> int | None:
         """The first batch whose watermark has passed the window's end."""
         return next((n for n, watermark in enumerate(self.watermarks) if window.closed(end, watermark)), None)
+
+    def last(self, window: Any, end: int) -> int | None:
+        """The last batch whose rows count in the window; None: rows of later batches may."""
+        return next((n for n, watermark in enumerate(self.watermarks) if window.closed(end, watermark - self.lateness)), None)

@@ -21,9 +21,10 @@ def judge(
     watermark: str | OfSources = "interval",
     max_ahead: int = DAY,
     where: Callable[[Row], object] = lambda _: True,
+    lateness: int = 0,
 ) -> Judgement:
     """All windows of one definition over adjacent batches, from the first to the last."""
-    said = Judgement(watermarks(batches, watermark, max_ahead))
+    said = Judgement(watermarks(batches, watermark, max_ahead), lateness)
     admitted = events(batches, keys, max_ahead, where)
     for (key, start, end, *_), held in find(window, admitted, said).items():
         rows = [event.row for event in sorted(held.events, key=lambda event: event.order)]

@@ -89,7 +89,7 @@ def spans(
     apart = outside(window)
     return {
         (key, start, end): (
-            Span(start, end, by_time(held.events), by_time(earlier(admitted, key, start + apart, held.closing))),
+            Span(start, end, by_time(held.events), by_time(earlier(admitted, key, start + apart, said.last(window, end)))),
             held.closing,
         )
         for (key, start, end), held in found.items()
@@ -101,9 +101,9 @@ def outside(window: Any) -> int:
     return int(isinstance(window, RightClosed))
 
 
-def earlier(admitted: Sequence[Event], key: Any, start: int, closing: int | None) -> list[Event]:
-    """The events of a key before an instant, of batches up to the one that closes the window."""
-    return [event for event in admitted if event.key == key and event.t < start and (closing is None or event.batch <= closing)]
+def earlier(admitted: Sequence[Event], key: Any, start: int, last: int | None) -> list[Event]:
+    """The events of a key before an instant, of batches up to the last that counts in the window."""
+    return [event for event in admitted if event.key == key and event.t < start and (last is None or event.batch <= last)]
 
 
 def by_time(events: Sequence[Event]) -> list[Event]:

@@ -51,15 +51,23 @@ def sessions(window: Session | OwnGapSession, admitted: Sequence[Event], said: J
             still = []
             for piece in pieces(window, pool):
                 held = piece[0]
-                if closed(window, piece, before) and all(event.batch == n for event in held):
+                if closed(window, piece, before - said.lateness) and all(event.batch == n for event in held):
                     said.late[n] |= {event.arrival for event in held}
-                elif closed(window, piece, watermark) and watermark > before:  # a late event may cut what was open at a time gone by
-                    add(found, window, key, piece, n)
+                elif (
+                    closed(window, piece, watermark - said.lateness) and watermark > before
+                ):  # a late event may cut what was open at a time gone by
+                    forced = closed(window, piece, before - said.lateness)
+                    add(found, window, key, piece, n if forced else first(window, piece, said))
                 else:
                     still += held
         for piece in pieces(window, still):
-            add(found, window, key, piece, None)
+            add(found, window, key, piece, first(window, piece, said) if said.lateness else None)
     return found
+
+
+def first(window: Session | OwnGapSession, piece: Piece, said: Judgement) -> int | None:
+    """The first batch whose watermark has passed a piece; None: it is open."""
+    return next((n for n, watermark in enumerate(said.watermarks) if closed(window, piece, watermark)), None)
 
 
 def add(found: Found, window: Session | OwnGapSession, key: tuple[object, ...], piece: Piece, closing: int | None) -> None:

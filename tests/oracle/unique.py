@@ -42,17 +42,17 @@ def unique(window: Unique, admitted: Sequence[Event], said: Judgement) -> Found:
     found: Found = {}
     for maker in admitted:
         for start, end in window.defined_by(maker.t):
-            closing = said.closing(window, end)
-            if in_time(maker, closing):
-                own = [e for e in admitted if e.key == maker.key and start <= window.floor(e.t) <= end and in_time(e, closing)]
+            last = said.last(window, end)
+            if in_time(maker, last):
+                own = [e for e in admitted if e.key == maker.key and start <= window.floor(e.t) <= end and in_time(e, last)]
                 if own:
-                    found[maker.key, start, end] = Held(closing, own)
+                    found[maker.key, start, end] = Held(said.closing(window, end), own)
         # no window that holds an event closes before the one that ends with it
-        if not in_time(maker, said.closing(window, window.floor(maker.t))):
+        if not in_time(maker, said.last(window, window.floor(maker.t))):
             said.late[maker.batch].add(maker.arrival)
     return found
 
 
-def in_time(event: Event, closing: int | None) -> bool:
-    """The batch that closes a window is the last one to count in it."""
-    return closing is None or event.batch <= closing
+def in_time(event: Event, last: int | None) -> bool:
+    """Whether an event came no later than the last batch that counts in a window."""
+    return last is None or event.batch <= last

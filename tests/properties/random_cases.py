@@ -1,9 +1,10 @@
 """Small random cases for the core: a window twice (ours and the oracle's), and batches of random rows."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from muntin.definition.kinds import Unending
 from muntin.windows.kind import Window
 from tests.catalogue.kinds import DRAWS, called
 from tests.catalogue.random_times import MINUTE, Drawn
@@ -22,6 +23,8 @@ class Case:
     keys: tuple[str, ...]
     policy: str
     batches: tuple[Batch, ...]
+    lateness: int = 0
+    """For how long after its closing rows that come revise a window."""
 
     @property
     def begin(self) -> int:
@@ -52,4 +55,5 @@ def case_over(dice: random.Random, drawn: Drawn, ours: Window, seed: int) -> Cas
     width = ours.frame_us(dice.choice([0, 0, 1, 2, 5, 7]) * MINUTE)
     finer = dice.choice([part for part in (1, 1, 2, 4, 60) if width % part == 0])
     keys, policy = dice.choice([("k",), ("k",), ()]), dice.choice(["interval", "events"])
-    return Case(seed, ours, drawn.theirs, width // finer, keys, policy, tuple(batches))
+    lateness = 0 if isinstance(ours.follows, Unending) else dice.choice([0, 0, 1, 1_000_000, 3 * drawn.unit, 5 * length])
+    return Case(seed, replace(ours, lateness_us=lateness), drawn.theirs, width // finer, keys, policy, tuple(batches), lateness)

@@ -133,7 +133,7 @@ class Desk:
         """As `jobs.finalize_task.read_states` filters, to the row; in the order in which windows read states."""
         work, position = todo.work, {start: at for at, start in enumerate(todo.history.batches.start_us.tolist())}
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
-        table = positioned([(at, found) for at, found in files if at <= work.positions[-1]], lifted([], self.given).schema)
+        table = positioned([(at, found) for at, found in files if at <= work.last], lifted([], self.given).schema)
         before = [self.notes[path] for path in work.note]
         frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
         chosen = table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))

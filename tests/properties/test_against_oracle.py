@@ -50,7 +50,9 @@ def splits(given: Case, rows: Sequence[Any]) -> list[Sequence[Any]]:
 
 def disagreement(given: Case) -> list[str]:
     """What engine and oracle say differently of a case."""
-    said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, max_ahead=1000 * DAY)
+    said = judge(
+        given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, lateness=given.lateness, max_ahead=1000 * DAY
+    )
     combined = derived(given, said.watermarks)
     found, wanted = by_window(given, combined), expected(given, said)
     wrong = [f"{key}: {found.get(key)} not {wanted.get(key)}" for key in wanted | found if not alike(found.get(key), wanted.get(key))]
@@ -97,7 +99,7 @@ def windows_missed(given: Case, said: Judgement) -> list[int]:
         return [len(said.late[at]) for at in range(len(given.batches))]
     before = [-float("inf"), *said.watermarks]
     return [
-        sum(given.theirs.closed(end, before[at]) for row in batch.rows for _, end in given.theirs.windows_for(row["t"]))
+        sum(given.theirs.closed(end, before[at] - given.lateness) for row in batch.rows for _, end in given.theirs.windows_for(row["t"]))
         for at, batch in enumerate(given.batches)
     ]
 

@@ -98,7 +98,7 @@ def windows(seed: int, given: Case, watermarks: Sequence[float], aggregates: Map
 def test_from_rows_to_windows(seed: int) -> None:
     given = case(seed)
     batches = [replace(batch, rows=[with_columns(row) for row in batch.rows]) for batch in given.batches]
-    said = judge(given.theirs, batches, ORACLE, keys=given.keys, watermark=given.policy)
+    said = judge(given.theirs, batches, ORACLE, keys=given.keys, watermark=given.policy, lateness=given.lateness)
     found = windows(seed, given, said.watermarks).windows
     starts, ends = (found[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end"))
     ours = {(row.get("k"), start, end): row for row, start, end in zip(found.to_pylist(), starts, ends, strict=True)}

@@ -80,7 +80,16 @@ def told(given: Case, spans: Spans) -> Counter[str]:
         own = [each for each in spans if not given.ours.by_keys or each[0] == key]
         for name in sorted({each[1] for each in own}):
             window = Given(tuple((start, end) for _, each, start, end in own if each == name), given.theirs)
-            said = judge(window, given.batches, ORACLE, keys=given.keys, watermark=given.policy, max_ahead=1000 * DAY, where=_is_of(key))
+            said = judge(
+                window,
+                given.batches,
+                ORACLE,
+                keys=given.keys,
+                watermark=given.policy,
+                lateness=given.lateness,
+                max_ahead=1000 * DAY,
+                where=_is_of(key),
+            )
             for row in said.published + said.still_open:
                 found[repr((key, row["window_start"], row["window_end"], name, row["n"], row["total"], row["opening"], row["batch"]))] += 1
     return found

@@ -123,7 +123,7 @@ def plain(value: Any) -> Any:
 
 
 def disagreement(session: duckdb.DuckDBPyConnection, given: Case) -> list[str]:
-    said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy)
+    said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, lateness=given.lateness)
     halves = [
         (at, half)
         for at, batch in enumerate(given.batches)

@@ -54,7 +54,9 @@ def derived(given: Case, tables: Sequence[tuple[int, pa.Table]], watermarks: Seq
 
 def disagreement(given: Case) -> list[str]:
     """What windows of runs and oracle say differently."""
-    said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, max_ahead=1000 * DAY)
+    said = judge(
+        given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, lateness=given.lateness, max_ahead=1000 * DAY
+    )
     halves = [(at, half) for at, batch in enumerate(given.batches) for half in cut(given, batch.rows)]
     combined = derived(given, [(at, joined(given, rows)) for at, rows in halves], said.watermarks)
     never = len(given.batches)

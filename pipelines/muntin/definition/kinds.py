@@ -177,6 +177,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def lateness_us(self) -> int:
+        """For how long after its closing rows that come revise a window."""
+        ...
+
+    @property
     def inside_us(self) -> int:
         """How far beyond a window's end time must be known; 0 if its end does not belong to it."""
         ...

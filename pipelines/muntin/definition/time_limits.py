@@ -33,6 +33,7 @@ def check_retention(
             "within= of its rows says; keep states at least so long, or let rows change for a shorter time"
         )
     _check_long_enough(retain, windows, schedule)
+    _check_revisable(retain, windows)
     unending = [name for name, window in windows.items() if isinstance(window.follows, Unending)]
     if states_us is not None and unending:
         raise DefinitionError(
@@ -59,6 +60,20 @@ def _check_long_enough(retain: Retain, windows: Mapping[str, Kind], schedule: Sc
                 f'give a longer time, as retain=Retain({name}="{spell(10 * least_us)}"), or leave {name} '
                 "out: they then stay for ever"
             )
+
+
+def _check_revisable(retain: Retain, windows: Mapping[str, Kind]) -> None:
+    """Refuse to remove what late rows may still revise."""
+    for table, kept_us in (("states", retain.states_us), ("windows", retain.windows_us)):
+        for name, window in windows.items():
+            least_us = window.grace_us + window.lateness_us
+            if window.lateness_us and kept_us is not None and kept_us < least_us:
+                raise DefinitionError(
+                    f"retain: {table} of {spell(kept_us)} would be gone while late rows may still revise "
+                    f"windows of {name!r}, until {spell(least_us)} after their end, as allowed_lateness "
+                    f'says; give a longer time, as retain=Retain({table}="{spell(2 * least_us)}"), or '
+                    "less lateness"
+                )
 
 
 def apart_us(window: Kind, at_us: int) -> int:

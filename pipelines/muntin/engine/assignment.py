@@ -61,6 +61,7 @@ class Assignment:
         missed: of each row of the frames, the number of windows that were closed before it came.
         closed: of each window, the position of the batch that closes it, for kinds whose ends do not say it;
             one past the last position: the window is open.
+        final: as `closed`, of the last batch whose rows count in it; None: of the batch that closes it.
         more: columns of the kind, one value a window, in addition to the bounds.
         held: the content of partitions after some batches, for windows made of rows.
     """
@@ -77,6 +78,7 @@ class Assignment:
     late_row: Ints
     missed: Ints
     closed: Ints | None = None
+    final: Ints | None = None
     more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
     held: Held | None = None
 
@@ -95,6 +97,7 @@ class Assignment:
             self,
             **{name: getattr(self, name)[numbers] for name in ("group", "start", "end", "lo", "mid", "hi")},
             closed=None if self.closed is None else self.closed[numbers],
+            final=None if self.final is None else self.final[numbers],
             more=more,
             late_window=number[self.late_window[pairs]],
             late_row=self.late_row[pairs],

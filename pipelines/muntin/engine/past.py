@@ -65,8 +65,8 @@ class Past:
 
     Attributes:
         states, frames: the states, and the same as frames, in one order.
-        closed: of each window, the position of the batch that closes it: what came later is not known to the
-            window.
+        closed: of each window, the position of the last batch that counts in it: what came later is not known
+            to the window.
         outside_us: how far behind its start a window begins to hold events; 1 for `(start, end]`.
     """
 

@@ -36,7 +36,7 @@ class Assigner(Protocol):
         ...
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """The windows over `frames`. Windows that end by `floor[b]` were closed before batch b came."""
+        """The windows over `frames`. Rows of batch b are too late for windows that end by `floor[b]`."""
         ...
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
@@ -127,6 +127,15 @@ class Closing(Protocol):
         """For each batch, and one past the last: windows that end by then were closed before it came."""
         ...
 
+    @property
+    def final(self) -> Ints:
+        """For each batch, and one past the last: its rows are too late for windows that end by then."""
+        ...
+
     def batch_of(self, ends: Ints) -> Ints:
         """The position of the batch that closes a window of this end."""
+        ...
+
+    def final_of(self, ends: Ints) -> Ints:
+        """The position of the last batch whose rows count in a window of this end."""
         ...

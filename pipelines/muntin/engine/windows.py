@@ -31,7 +31,9 @@ class Combined:
             it is open.
         states, frames: the states, and the same as frames, in one order.
         assignment: of the wanted windows.
-        candidates, candidates_closed: the assignment of all windows, and the batch that closes each.
+        candidates, candidates_closed, candidates_final: the assignment of all windows, the batch that closes
+            each, and the last batch whose rows count in it.
+        past: what came before the windows.
         shown: for each row of `windows`, whether it is published; None: all are.
     """
 
@@ -42,6 +44,8 @@ class Combined:
     assignment: Assignment
     candidates: Assignment
     candidates_closed: Ints
+    candidates_final: Ints
+    past: Past
     shown: np.ndarray | None = None
 
     def published(self) -> tuple[pa.Table, Ints]:
@@ -69,14 +73,16 @@ def combine_arranged(
     of their fields.
     """
     states, frames = arranged.states, arranged.frames
-    candidates = _candidates(window.for_keys(lambda: _keys(states, frames, keys)), frames, when.floor, wanted)
-    candidates_closed = when.batch_of(candidates.end) if candidates.closed is None else candidates.closed
-    past = Past(states, frames, candidates_closed, window.outside_us)
+    candidates = _candidates(window.for_keys(lambda: _keys(states, frames, keys)), frames, when, wanted)
+    candidates_closed, candidates_final = _closings(candidates, when)
+    past = Past(states, frames, candidates_final, window.outside_us)
     if not bool(np.all(there := past.held(candidates, aggregates))):
         candidates, candidates_closed = candidates.only(there), candidates_closed[there]
-    assignment, closed = candidates, candidates_closed
+        candidates_final = candidates_final[there]
+    assignment, closed, final = candidates, candidates_closed, candidates_final
     if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
-        assignment, closed = candidates.only(chosen), closed[chosen]
+        assignment, closed, final = candidates.only(chosen), closed[chosen], final[chosen]
+    past = Past(states, frames, final, window.outside_us)
     heads = _heads(frames, assignment)
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
@@ -91,12 +97,21 @@ def combine_arranged(
         assignment,
         aggregates,
         keep_states=keep_states,
-        past=Past(states, frames, closed, window.outside_us),
+        past=past,
     )
     windows = pa.table(columns)
     if window.rows_out:
         windows, closed = exploded(windows, closed)
-    return Combined(windows, closed, states, frames, assignment, candidates, candidates_closed)
+    return Combined(
+        windows, closed, states, frames, assignment, candidates, candidates_closed, candidates_final, past
+    )
+
+
+def _closings(windows: Assignment, when: Closing) -> tuple[Ints, Ints]:
+    """Of each window the batch that closes it, and the last batch whose rows count in it."""
+    if windows.closed is None:
+        return when.batch_of(windows.end), when.final_of(windows.end)
+    return windows.closed, windows.closed if windows.final is None else windows.final
 
 
 def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
@@ -107,23 +122,24 @@ def _keys(states: pa.Table, frames: Frames, keys: Sequence[str]) -> pa.Table:
     )
 
 
-def _candidates(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
+def _candidates(window: Assigner, frames: Frames, when: Closing, wanted: Ints | None) -> Assignment:
     """The windows that the wanted batches close, and perhaps more."""
+    floor, final = when.floor, when.final
     if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
-        return window.assign(frames, floor)
-    return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
+        return window.assign(frames, final)
+    return window.assign_between(frames, final, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
 
 
 def still_open(
     combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()
 ) -> pa.Table:
-    """The states of windows that were open after a batch, for kinds whose windows share no state.
+    """The states of windows in which later rows counted, for kinds whose windows share no state.
 
     `combined`: the windows. `position`: of the batch. `settled_us`: the states of a window before this
     instant are combined to one state; None: every state stays. `fields`: of the states.
     """
     rows, window = combined.candidates.order, combined.candidates.block
-    open_then = (combined.frames.batch[rows] <= position) & (combined.candidates_closed[window] > position)
+    open_then = (combined.frames.batch[rows] <= position) & (combined.candidates_final[window] > position)
     rows, window = rows[open_then], window[open_then]
     if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
         return combined.states.take(pa.array(rows))

@@ -9,6 +9,7 @@ Where a note behind the change says what it said before, so do all windows behin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -22,15 +23,25 @@ from muntin.timeline.ledger import RECENT, Ledger
 NOTES = 8  # about so many notes are made by a run over some batches, more by one over thousands
 
 
-def carried_work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
+def carried_work(
+    batches: Batches,
+    watermarks_us: Ints,
+    ledger: Ledger | None,
+    *,
+    flushes: bool,
+    revised: Iterable[tuple[int, int]] = (),
+) -> Work:
     """All batches from the first that differs from the ledger, and where the work may end.
 
     `batches`: the history. `watermarks_us`: the watermark after each batch. `ledger`: what was derived
     before; None if nothing. `flushes`: whether open windows gave results after the last batch. When another
-    batch follows, they are taken back.
+    batch follows, they are taken back. `revised`: the first of the batches whose windows a batch revises, and
+    this batch.
     """
     count = len(ledger.entries) if ledger else 0
     differs = _differs(batches, ledger)
+    for first_revised, behind in revised:
+        differs[first_revised:behind] = True
     if flushes and len(batches) > count > 0:
         differs[count - 1] = True
     first = int(np.argmax(differs)) if differs.any() else min(len(batches), count)

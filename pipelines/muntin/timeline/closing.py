@@ -3,13 +3,14 @@
 batches         0      1      2      3
 watermark      10     20     30     40
 floor     -inf   10-s   20-s   30-s   40-s     W(n - 1) - slack: windows up to here were closed before n
+final    -inf                                  less the lateness: rows of n count in no window up to here
 
 The history compared with the ledger: batches that changed or moved, and states whose lateness changed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -58,25 +59,53 @@ class Closing:
     Attributes:
         watermarks_us: W(n) of each batch.
         slack: how far W must be beyond a window's end, microseconds.
+        lateness_us: for how long after its closing rows that come revise a window.
     """
 
     watermarks_us: Ints
     slack: int
+    lateness_us: int = 0
 
     @cached_property
     def floor(self) -> Ints:
         """For batch b, and one past the last: windows that ended by then were closed before b came."""
-        before = np.append(BEFORE_ALL, np.maximum(self.watermarks_us, BEFORE_ALL + self.slack))
-        return np.where(before <= BEFORE_ALL + self.slack, BEFORE_ALL, before - self.slack)
+        return self._less(self.slack)
+
+    @cached_property
+    def final(self) -> Ints:
+        """For batch b, and one past the last: rows of b are too late for windows that ended by then."""
+        return self._less(self.slack + self.lateness_us) if self.lateness_us else self.floor
+
+    def _less(self, slack: int) -> Ints:
+        before = np.append(BEFORE_ALL, np.maximum(self.watermarks_us, BEFORE_ALL + slack))
+        return np.where(before <= BEFORE_ALL + slack, BEFORE_ALL, before - slack)
 
     def batch_of(self, ends: Ints) -> Ints:
         """The batch that closes a window of this end; `len(watermarks_us)` while it is open."""
         return np.searchsorted(self.watermarks_us, ends + self.slack, side="left")
 
+    def final_of(self, ends: Ints) -> Ints:
+        """The last batch whose rows count in a window of this end; `len(watermarks_us)` if later rows may."""
+        return self.batch_of(ends + self.lateness_us)
+
+    @property
+    def counts(self) -> Ints | None:
+        """For each batch the last whose rows count in the windows that it closes; None: it is itself."""
+        if not self.lateness_us:
+            return None
+        return np.searchsorted(self.watermarks_us, self.watermarks_us + self.lateness_us)
+
+    def first_revised(self, batch: int, low_us: int) -> int:
+        """The first batch whose windows rows of a batch from an instant on may revise; itself if none."""
+        if not self.lateness_us:
+            return batch
+        until_us = max(low_us, int(self.final[batch]) + 1 + self.slack)
+        return min(batch, int(np.searchsorted(self.watermarks_us, until_us)))
+
 
 def closing(window: Kind, watermarks_us: Ints) -> Closing:
     """How a kind's windows close. Slack is the grace, and more where the end belongs to the window."""
-    return Closing(watermarks_us, window.grace_us + window.inside_us)
+    return Closing(watermarks_us, window.grace_us + window.inside_us, window.lateness_us)
 
 
 _APART = (
@@ -190,6 +219,16 @@ class Compared:
         before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
         return np.arange(len(self.batches))[at][before | after]
 
+    def spans(self, when: Closing) -> dict[int, Span]:
+        """Position of each batch whose states count in other windows than before, and their frames."""
+        return dict(self.changed_lateness(when)) | dict(self.changed_spans())
+
+    def revised(self, when: Closing) -> list[tuple[int, int]]:
+        """Batches whose states revise windows of earlier batches, and the first of these."""
+        spans = self.spans(when) if when.lateness_us else {}
+        pairs = ((when.first_revised(at, low_us), at) for at, (low_us, _) in spans.items())
+        return [(first, at) for first, at in pairs if first < at]
+
     def changed_spans(self) -> list[tuple[int, Span]]:
         """Position of each changed batch that has or had states, and their frames."""
         return _held(self.changed, *self._span(self.changed))
@@ -204,8 +243,8 @@ class Compared:
         if self.entries is None:
             return []
         positions, entry = self._old_batches
-        before = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry]
-        now = when.floor[:-1][positions]
+        before = replace(when, watermarks_us=self.entries.watermark_us).final[:-1][entry]
+        now = when.final[:-1][positions]
         other = before != now  # seldom: the spans of other batches are not compared
         at, later = np.arange(len(self.batches))[positions][other], np.maximum(before[other], now[other])
         low, high = self._span(at)

@@ -68,6 +68,7 @@ class Work:
             them. See `timeline.parts`.
         shards: how many tasks make a note that can be compared with an earlier note; 0: as many as the rows
             are worth.
+        counts: for each batch the last whose rows count in the windows that it closes; None: it is itself.
     """
 
     positions: Ints
@@ -78,6 +79,13 @@ class Work:
     notes_after: tuple[int, ...] = ()
     stops: Stops | None = None
     shards: int = 0
+    counts: Ints | None = None
+
+    @property
+    def last(self) -> int:
+        """The last batch whose states are read; more than there are if all are."""
+        at = int(self.positions[-1])
+        return at if self.counts is None or at >= len(self.counts) else max(at, int(self.counts[at]))
 
     def __bool__(self) -> bool:
         """Whether there is anything to do."""

@@ -13,6 +13,7 @@ The windows of the batches first..stop are derived anew.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -48,7 +49,7 @@ def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Comp
     changed, moved, end = compared.changed, compared.moved, len(compared.batches)
     if compared.entries is None or not len(changed) + len(moved):
         return 0, 0
-    first = int(min([*changed[:1], *moved[:1]]))
+    first = min([*changed[:1].tolist(), *moved[:1].tolist(), *(first for first, _ in compared.revised(when))])
     if len(moved) or (compared.entry < 0).any():
         return first, end
     until = max(
@@ -85,7 +86,7 @@ def settled_us(margin_us: int, when: Closing, position: int) -> int:
 
     The note made before the batch combines the states of a window before this instant to one.
     """
-    return int(when.floor[position]) - margin_us
+    return int(when.final[position]) - margin_us
 
 
 def bounded_work(
@@ -113,10 +114,10 @@ def bounded_work(
 
 
 def still_open_work(window: Kind, width_us: int, when: Closing, position: int) -> Work:
-    """The states of all windows that were open when a batch came, whenever they end."""
+    """The states of all windows that were not final when a batch came, whenever they end."""
     return Work(
         np.array([position]),
-        _first_read(window, width_us, int(when.floor[position]), AFTER_ALL),
+        _first_read(window, width_us, int(when.final[position]), AFTER_ALL),
         AFTER_ALL,
         position,
     )
@@ -129,11 +130,8 @@ def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> in
 
 def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
     """The batches that changed or moved, or close a window over a changed frame; ascending."""
-    spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
-    floor, end = when.floor, len(when.watermarks_us)
-    closing_batches = [
-        _closing(window, reach_us, when, span, at, int(floor[at]), end) for at, span in spans.items()
-    ]
+    spans = compared.spans(when)
+    closing_batches = [_closing(window, reach_us, when, span, at) for at, span in spans.items()]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
 
 
@@ -142,7 +140,7 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     starts, ends = window.apart_from(was)
     if not len(ends):
         return starts
-    closed, batches, floor = when.batch_of(ends), compared.batches, when.floor
+    closed, batches, floor = when.batch_of(ends), compared.batches, when.final
     late = np.flatnonzero(batches.low_us < floor[:-1])
     spans = ((at, batches.low_us[at], batches.high_us[at], floor[at]) for at in late.tolist())
     missing = [
@@ -153,15 +151,13 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
 
 
-def _closing(
-    window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int
-) -> Ints:
-    """The batches that close a window over the frames of `span` that was open when batch `at` came."""
-    still_open = max(span[0], floor_us)
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int) -> Ints:
+    """The batches that close a window over the frames of `span` that was not final when batch `at` came."""
+    still_open = max(span[0], int(when.final[at]))
     if still_open > span[1] + reach_us:
         return NO_INTS
-    closing_batches = window.batches_closing(when, still_open, span[1])
-    return closing_batches[(closing_batches >= at) & (closing_batches < end)]
+    batches, first = window.batches_closing(when, still_open, span[1]), when.first_revised(at, span[0])
+    return batches[(batches >= first) & (batches < len(when.watermarks_us))]
 
 
 def reconcile(
@@ -182,18 +178,19 @@ def reconcile(
     """
     before = ledger if ledger and ledger.definition == definition else None
     compared = Compared(batches, watermarks_us, before.entries if before else None)
+    when = closing(window, watermarks_us)
     match window.follows:
         case Carried(flushes=flushes):
-            return carried_work(batches, watermarks_us, before, flushes=flushes)
+            revised = compared.revised(when)
+            work = carried_work(batches, watermarks_us, before, flushes=flushes, revised=revised)
         case Bounded(reach_us=reach_us):
-            return bounded_work(
-                window, reach_us, width_us, closing(window, watermarks_us), compared, was or window
-            )
+            work = bounded_work(window, reach_us, width_us, when, compared, was or window)
         case Chained(margin_us=margin_us):
-            return chained_work(margin_us, width_us, closing(window, watermarks_us), compared)
+            work = chained_work(margin_us, width_us, when, compared)
         case Unending():  # nothing is published: new batches are read for the ledger and the columns' types
             positions = np.union1d(compared.changed, compared.moved)
-            return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING
+            work = Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING
+    return replace(work, counts=when.counts)
 
 
 def open_when(window: Kind, width_us: int, watermarks_us: Ints, position: int) -> Work:

@@ -57,7 +57,14 @@ class Adjacent(Plain):
         from muntin.engine.event_time.stretches import stretches
 
         marks = self.marks(arrived_rows(frames).columns, len(frames))
-        return stretches(frames, marks, floor, longest_us=self.longest_us, least_us=self.shortest_us)
+        return stretches(
+            frames,
+            marks,
+            floor,
+            longest_us=self.longest_us,
+            least_us=self.shortest_us,
+            lateness_us=self.lateness_us,
+        )
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

@@ -84,5 +84,5 @@ class Carrying:
             return windows
         from muntin.engine.event_time.prefixes import with_reached
 
-        known_us = int(floor[-1]) + self.window.grace_us + self.window.inside_us
+        known_us = int(floor[-1]) + (self.window.grace_us + self.window.lateness_us + self.window.inside_us)
         return with_reached(windows, frames, self.window, self.behind_us, (after_us, until_us), known_us)

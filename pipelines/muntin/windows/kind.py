@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from muntin.definition.durations import Duration, not_negative
 from muntin.definition.expressions import condition
 from muntin.definition.given_table import GivenTable
 from muntin.definition.instants import AFTER_ALL
@@ -35,10 +36,12 @@ class Plain:
     overrides what differs.
 
     `having`: a SQL condition over the row of a window: a window for which it does not hold is hidden. No part
-    of the parameters that say which windows there are.
+    of the parameters that say which windows there are. `lateness_us`: for how long after its closing a window
+    is revised by rows that come.
     """
 
     having: str | None = field(default=None, kw_only=True, repr=False)
+    lateness_us: int = field(default=0, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "having", condition(self.having, "having"))
@@ -182,6 +185,13 @@ class Plain:
 AnyPlain = TypeVar("AnyPlain", bound=Plain)
 
 
-def hiding(kind: AnyPlain, having: str | None) -> AnyPlain:
-    """A kind whose windows are hidden where a condition does not hold. `having`: None: all are published."""
-    return kind if having is None else replace(kind, having=having)
+def with_rules(kind: AnyPlain, having: str | None, allowed_lateness: Duration) -> AnyPlain:
+    """A kind whose windows are hidden where a condition does not hold (None: all are published), and revised
+    by rows that come late.
+    """
+    return replace(kind, having=having, lateness_us=lateness(allowed_lateness))
+
+
+def lateness(allowed: Duration) -> int:
+    """For how long after its closing a window is revised, microseconds."""
+    return not_negative(allowed, "allowed_lateness")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from muntin.engine.event_time.chains import renumbered
+from muntin.engine.event_time.disjoint import closings
 from muntin.states.frames import NO_INTS, Frames, Ints, compiled
 
 
@@ -44,7 +45,7 @@ class Pieces(NamedTuple):
         start, end: of each piece.
         cut: whether each piece would have ended later, had it not grown too long.
         ended: whether a state ended it: it ends at the instant of this state, which belongs to it.
-        closed: the position of the batch that closes each piece.
+        closings: the position of the batch that closes each piece, and of the last that counts in it.
     """
 
     piece: Ints
@@ -52,15 +53,15 @@ class Pieces(NamedTuple):
     end: Ints
     cut: np.ndarray
     ended: np.ndarray
-    closed: Ints
+    closings: tuple[Ints, Ints]
 
 
-def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> Pieces:
+def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray, lateness_us: int = 0) -> Pieces:
     """The pieces of states. A state is one instant.
 
     `frames`: the states, as wide as the clock's tick. `rules`: where pieces end. `floor`: per batch, the end
-    up to which pieces were closed before it came. `ends`: whether each state ends its piece: states of the
-    same instant are its last, too.
+    up to which pieces were final before it came. `ends`: whether each state ends its piece: states of the
+    same instant are its last, too. `lateness_us`: as of `closings`.
     """
     label, first, last, due, ended = _pieces(
         frames.group, frames.start, frames.batch, floor, ends, tuple(rules)
@@ -68,7 +69,11 @@ def cut_chains(frames: Frames, rules: Rules, floor: Ints, ends: np.ndarray) -> P
     piece, start, newest, due, ended = renumbered(label, first, last, frames.group, due, ended)
     cut = ~ended & (newest + rules.reach >= start + rules.longest)
     end = np.where(ended, newest, np.minimum(newest + rules.gap, start + rules.longest))
-    return Pieces(piece, start, end, cut, ended, np.searchsorted(floor[1:], due))
+    close = np.where(
+        ended, newest + 1, np.where(cut, start + rules.longest, newest + rules.gap + rules.inside)
+    )
+    final = np.searchsorted(floor[1:], due)
+    return Pieces(piece, start, end, cut, ended, closings(floor, close - rules.inside, final, lateness_us))
 
 
 @compiled

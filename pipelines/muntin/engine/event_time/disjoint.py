@@ -34,7 +34,7 @@ def labelled(
     start: Ints,
     end: Ints,
     *,
-    closed: Ints | None = None,
+    closings: tuple[Ints, Ints] | tuple[None, None] = (None, None),
     more: Mapping[str, np.ndarray] = _NO_COLUMNS,
 ) -> Assignment:
     """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are
@@ -46,7 +46,8 @@ def labelled(
         block     0   0   0 | 1   1            a block a window, so `mid = lo`
 
     `frames`: the rows. `label`: of each row; every label from 0 on has a row, and labels ascend with (group,
-    start). `start`, `end`: of each label, microseconds. `closed`, `more`: as in `Assignment`.
+    start). `start`, `end`: of each label, microseconds. `closings`, `more`: `closed`, `final` and `more` of
+    `Assignment`.
     """
     rows = np.flatnonzero(label >= 0)
     row_label = label[rows]
@@ -68,6 +69,21 @@ def labelled(
         NO_INTS,
         NO_INTS,
         missed,
-        closed,
+        *closings,
         more,
     )
+
+
+def closings(floor: Ints, due: Ints, final: Ints, lateness_us: int) -> tuple[Ints, Ints]:
+    """The batch that closes each window, and the last whose rows count in it.
+
+    A window that a row makes when no later row can count in it closes with this row's batch.
+
+    `floor`: per batch, and one past the last, the instant up to which windows were final before it came.
+    `due`: of each window, the instant that time must reach. `final`: the last batch that counts in each.
+    `lateness_us`: for how long after its closing a window is revised.
+    """
+    if not lateness_us:
+        return final, final
+    forced = final > np.searchsorted(floor[1:], due)
+    return np.where(forced, final, np.searchsorted(floor[1:] + lateness_us, due)), final

@@ -23,7 +23,7 @@ import pyarrow as pa
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.arrival.reading import arrived_rows, counters, run_end
 from muntin.engine.assignment import Assignment, Held
-from muntin.engine.event_time.disjoint import LATE, OUTSIDE, labelled
+from muntin.engine.event_time.disjoint import LATE, OUTSIDE, closings, labelled
 from muntin.states.frames import Flags, Frames, Ints, compiled
 
 AT, DECIDED, TIED, TIES = (
@@ -214,14 +214,20 @@ class Marks:
 
 
 def stretches(
-    frames: Frames, marks: Marks, floor: Ints, *, longest_us: int = 0, least_us: int = 0
+    frames: Frames,
+    marks: Marks,
+    floor: Ints,
+    *,
+    longest_us: int = 0,
+    least_us: int = 0,
+    lateness_us: int = 0,
 ) -> Assignment:
     """The windows of stretches.
 
     `frames`: rows, sorted by (group, time, arrival). `marks`: what cuts them. `floor`: per batch, and one
-    past the last, the end up to which windows were closed before it came. `longest_us`: how long a stretch
+    past the last, the end up to which windows were final before it came. `longest_us`: how long a stretch
     may be; 0: as long as it likes. `least_us`: a stretch whose last row is less than this behind its first
-    has no window.
+    has no window. `lateness_us`: as of `closings`.
     """
     arrived = arrived_rows(frames)
     rows = Rows(frames.group, frames.start, frames.batch, marks.code, marks.opens, marks.closes, arrived.held)
@@ -247,7 +253,7 @@ def stretches(
             column[long_enough] for column in (first, last, end, newest, by_limit, tie)
         )
     batches = len(floor) - 1
-    closed = np.maximum(np.searchsorted(floor[1:], end), newest)
+    closed, final = closings(floor, end, np.maximum(np.searchsorted(floor[1:], end), newest), lateness_us)
     unended = (closed == batches) & ((by_limit > 0) | (end == AFTER_ALL))
     more = {name: column.take(pa.array(first)) for name, column in marks.shown.items()} | {"tie": tie}
     if longest_us:
@@ -257,7 +263,7 @@ def stretches(
         label,
         frames.start[first],
         np.where(unended, frames.start[last], end),
-        closed=closed,
+        closings=(closed, final),
         more=more,
     )
     return replace(windows, held=held)

@@ -131,7 +131,8 @@ def shards_together(
 def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -> list[list[Shard]]:
     """The shards of windows that read the same states; none where there is no state to read."""
     work, schema = _common(group), group[0].states.schema
-    files, rows, tiers, whole = _needed(group[0], work, tiers_of(bound, group, work))
+    last = min(max(pending.work.last for pending in group), len(group[0].history.batches) - 1)
+    files, rows, tiers, whole = _needed(group[0], work, last, tiers_of(bound, group, work))
     if (
         schema is None
         or not (files or (tiers and (tiers.files or tiers.spared)) or group[0].work.note)
@@ -155,7 +156,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
                 schema,
                 pending.watermarks_us,
                 pending.work.positions,
-                min(int(work.positions[-1]), len(batches) - 1),
+                last,
                 work.low_us,
                 work.high_us,
                 work.since,
@@ -197,9 +198,11 @@ def _common(group: Sequence[Pending]) -> Work:
     )
 
 
-def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None, bool]:
-    """The input of the work: files of states in the order of their batches; number of rows; the tiers, which
-    name the files they replace.
+def _needed(
+    pending: Pending, work: Work, last: int, tiers: Tiers | None
+) -> tuple[list[str], int, Tiers | None, bool]:
+    """The input of the work: files of states in the order of their batches, up to the last; number of rows;
+    the tiers, which name the files they replace.
 
     And whether the times of the work ask for every row of the files.
     """
@@ -209,7 +212,7 @@ def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str
     starts = np.append(batches.start_us, batches.end_us[-1:])
     first_us, last_us, since_us = (
         int(starts[0]),
-        int(starts[min(int(work.positions[-1]), len(batches) - 1)]),
+        int(starts[last]),
         int(starts[work.since]),
     )
     files, whole = [], tiers is None

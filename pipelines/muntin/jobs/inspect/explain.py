@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
-from muntin.engine.past import Past
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.accumulate.row_changes.later_batches import told_changes
 from muntin.jobs.inputs.dimensions.looked_up import looked_up, met_rows
@@ -185,8 +184,9 @@ def _explained(bound: Bound, todo: Pending, combined: Combined, row: int) -> Exp
         & (frames.start < max(one.end[row], one.start[row] + 1))
     )
     came_later = np.setdiff1d(np.flatnonzero(inside & (frames.batch > closed)), members)
-    past = Past(combined.states, frames, combined.closed, bound.windows[todo.window].outside_us)
-    before = np.unique([rows[row] for rows in past.rows_before(one, bound.aggregates)]).astype(np.int64)
+    before = np.unique([rows[row] for rows in combined.past.rows_before(one, bound.aggregates)]).astype(
+        np.int64
+    )
     values = {
         name: column[0].as_py()
         for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)

@@ -38,13 +38,17 @@ _OTHER_WORDS = {
     "tumble": "tumbling",
     "every": "step",
     "slide": "step",
-    "allowed_lateness": "grace",
     "tz": "timezone",
     "time_column": "event_time",
     "csv": "files",
     "parquet": "files",
     "json": "files",
     "delta": "table",
+}
+_NONE_IS_LATE = {
+    "arrival": "rows are in windows in the order in which they come, so that none is late",
+    "progressive_sort": "rows are in windows in the order in which they come, so that none is late",
+    "all_time": "its window never closes, so that no row is late",
 }
 _MODULES = ("sources", "windows", "aggregates")
 _ONE = RLock()  # a file is run with names of `muntin` replaced, which threads share
@@ -185,6 +189,8 @@ def _near(wrong: BaseException) -> str:
     match = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     arguments = _arguments(match[1]) if match else []
     meant = _meant(match[2], arguments) or f"; it takes {', '.join(arguments)}" if match and arguments else ""
+    if match and match[2] in ("grace", "allowed_lateness") and match[1] in _NONE_IS_LATE:
+        meant = f"; {_NONE_IS_LATE[match[1]]}: leave {match[2]} out"
     files = "; sources.csv says how files are written: sources.files(path, format=sources.csv())"
     return files if match and match[1] == "csv" and "event_time" in text else meant
 

@@ -52,6 +52,7 @@ def _window(pipeline: Pipeline, window: str) -> str:
     return (
         spelled(kind)
         + having
+        + (f" allowed_lateness {spell(kind.lateness_us)}" if kind.lateness_us else "")
         + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
     )
 

@@ -105,5 +105,6 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     facts += [list(pipeline.derived.items())] if pipeline.derived else []
     facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.limits.idle_after is not None else []
     facts += [{"having": having}] if (having := pipeline.windows[window].having) else []
+    facts += [{"lateness": late}] if (late := pipeline.windows[window].lateness_us) else []
     facts += [{"keys": pipeline.keys_of(window)}] if pipeline.keys_of(window) != tuple(pipeline.keys) else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

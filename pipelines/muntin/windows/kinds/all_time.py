@@ -38,9 +38,8 @@ class AllTime(Plain):
             reduce.reduceat(times, heads) if len(heads) else times
             for reduce, times in ((np.minimum, frames.first), (np.maximum, frames.last))
         )
-        return labelled(
-            frames, run_numbers(frames.group), start, end, closed=np.full(len(heads), len(floor) - 1)
-        )
+        never = np.full(len(heads), len(floor) - 1)
+        return labelled(frames, run_numbers(frames.group), start, end, closings=(never, never))
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from muntin.definition.durations import Duration, not_negative, positive
 from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
 from muntin.windows.adjacent_rows import Adjacent, holds
+from muntin.windows.kind import lateness
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +56,7 @@ def between(
     *,
     max_length: Duration | None = None,
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> Between:
     """A window from each row of a key that opens it to the next row that closes it, both included.
@@ -70,6 +72,7 @@ def between(
             its first row: it is then `[first, first + max_length)`, and the column `cut` is true. The next
             row that opens begins another window.
         grace: how long after its end a window waits for late rows.
+        allowed_lateness: for how long after that late rows revise the window, which is published already.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
             is hidden.
 
@@ -85,4 +88,5 @@ def between(
         longest,
         not_negative(grace, "grace"),
         having=having,
+        lateness_us=lateness(allowed_lateness),
     )

@@ -13,7 +13,7 @@ from muntin.definition.kinds import Bounded, Cycle
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import Alignment, at_any_instant
-from muntin.windows.kind import Plain, hiding
+from muntin.windows.kind import Plain, with_rules
 from muntin.windows.kinds.calendar import Calendar
 from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.kinds.sliding import check_overlap, steps_near
@@ -85,6 +85,7 @@ def cumulating(
     timezone: str | None = None,
     closed: Closed = "left",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> Cumulating | RightClosed:
     """The day so far every hour, the month so far every day: windows that begin together and end a step
@@ -93,7 +94,7 @@ def cumulating(
     Args:
         max_size: how long the longest window is, as "1d" or "1mo".
         step: how far apart windows end; divides `max_size`.
-        align_to, timezone, closed, grace, having: as in `tumbling`.
+        align_to, timezone, closed, grace, allowed_lateness, having: as in `tumbling`.
 
     Raises:
         DefinitionError: a step that does not divide `max_size`, or is less than its 100,000th part; and all
@@ -113,7 +114,7 @@ def cumulating(
         part.shortest_us,
         DAY_US if isinstance(whole, Calendar) else whole.size_us,
     )
-    return hiding(closed_at(closed, Cumulating(whole, part)), having)
+    return with_rules(closed_at(closed, Cumulating(whole, part)), having, allowed_lateness)
 
 
 def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:

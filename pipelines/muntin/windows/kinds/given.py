@@ -14,7 +14,7 @@ from muntin.definition.kinds import Reaching
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import at_any_instant
-from muntin.windows.kind import Plain, hiding
+from muntin.windows.kind import Plain, with_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,6 +129,7 @@ def given(
     columns: Sequence[str] = (),
     resolution: Duration = "1m",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     dense: bool = False,
     having: str | None = None,
 ) -> Given:
@@ -150,6 +151,7 @@ def given(
         resolution: spans begin and end at whole multiples of it, counted from 1970. The finer it is, the more
             states are kept.
         grace: how long after its end a window waits for late events.
+        allowed_lateness: for how long after that late events revise the window, which is published already.
         dense: whether `read` adds the windows of spans without events, unless its caller decides otherwise:
             of each key that has a window, and of each key of the table, if `keys` are all keys of the
             pipeline.
@@ -165,6 +167,8 @@ def given(
             "given: `read` cannot tell a hidden window from an empty one; leave dense out, or having"
         )
     table = given_table(source, start, end, keys, columns)
-    return hiding(
-        Given(table, positive(resolution, "resolution"), not_negative(grace, "grace"), dense), having
+    return with_rules(
+        Given(table, positive(resolution, "resolution"), not_negative(grace, "grace"), dense),
+        having,
+        allowed_lateness,
     )

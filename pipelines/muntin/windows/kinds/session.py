@@ -17,7 +17,7 @@ from muntin.errors import DefinitionError
 from muntin.states.columns import EVENT_TIME, LAST_EVENT
 from muntin.windows.adjacent_rows import holds
 from muntin.windows.clock import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.kind import Plain, lateness
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,13 +180,13 @@ class LimitedSession(Session):
         from muntin.engine.event_time.disjoint import labelled
 
         rules = Rules(self.joins_us, self.gap_us, self.max_length_us or AFTER_ALL, self.inside_us)
-        pieces = cut_chains(frames, rules, floor, self._ends(frames))
+        pieces = cut_chains(frames, rules, floor, self._ends(frames), self.lateness_us)
         more = {
             name: column
             for name, column in (("cut", pieces.cut), ("ended", pieces.ended))
             if name in self.columns
         }
-        return labelled(frames, pieces.piece, pieces.start, pieces.end, closed=pieces.closed, more=more)
+        return labelled(frames, pieces.piece, pieces.start, pieces.end, closings=pieces.closings, more=more)
 
     def _ends(self, frames: Frames) -> np.ndarray:
         """Whether a row of each state ends its session."""
@@ -206,6 +206,7 @@ def session(
     touching: Touching = "merge",
     max_length: Duration | None = None,
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> Session:
     """Events of a key that are at most `gap` apart make one window, which ends `gap` after its last event.
@@ -225,6 +226,7 @@ def session(
             the next event begins another session. The column `cut` is true if an event at the end would still
             have belonged to the session. Frames are then one microsecond wide.
         grace: how long after its end a session waits for late events.
+        allowed_lateness: for how long after that late events revise the session, which is published already.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
             is hidden.
 
@@ -240,9 +242,16 @@ def session(
             raise DefinitionError(
                 "gap_by: rows that say their own gap do not go with max_length or until; leave these out"
             )
-        return OwnGapSession(gap_us, touching, grace_us, expression(gap_by, "gap_by"), having=having)
+        return OwnGapSession(
+            gap_us,
+            touching,
+            grace_us,
+            expression(gap_by, "gap_by"),
+            having=having,
+            lateness_us=lateness(allowed_lateness),
+        )
     if max_length is None and until is None:
-        return Session(gap_us, touching, grace_us, having=having)
+        return Session(gap_us, touching, grace_us, having=having, lateness_us=lateness(allowed_lateness))
     longest = positive(max_length, "max_length") if max_length is not None else 0
     if 0 < longest < gap_us:
         raise DefinitionError(
@@ -256,4 +265,5 @@ def session(
         longest,
         "" if until is None else expression(until, "until"),
         having=having,
+        lateness_us=lateness(allowed_lateness),
     )

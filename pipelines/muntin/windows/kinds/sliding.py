@@ -13,7 +13,7 @@ from muntin.definition.kinds import Bounded, Even
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import Alignment, alignment_us, at_any_instant
-from muntin.windows.kind import Plain, hiding
+from muntin.windows.kind import Plain, with_rules
 from muntin.windows.kinds.last_part import LastPart
 from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
 from muntin.windows.kinds.tumbling import Tumbling
@@ -88,6 +88,7 @@ def sliding(
     timezone: str | None = None,
     closed: Closed = "left",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     dense: bool = False,
     having: str | None = None,
 ) -> Sliding | LastPart | RightClosed:
@@ -101,6 +102,7 @@ def sliding(
         timezone: refused, with the name of what follows a clock: a zone's days may be 23 or 25 hours long.
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
+        allowed_lateness: for how long after that late events revise the window, which is published already.
         dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
             decides otherwise.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
@@ -121,7 +123,7 @@ def sliding(
         raise DefinitionError(_of_a_clock(timezone, size_us, step_us))
     if gaps and size_us < step_us:
         whole = Tumbling(step_us, (align_us + size_us) % step_us, None, grace_us, said=spell(step_us))
-        return hiding(closed_at(closed, LastPart(whole, size_us, dense)), having)
+        return with_rules(closed_at(closed, LastPart(whole, size_us, dense)), having, allowed_lateness)
     if size_us < step_us and not gaps:
         raise DefinitionError(
             f"step: {spell(step_us)} is longer than the size, {spell(size_us)}, so that events between "
@@ -136,7 +138,11 @@ def sliding(
             f"{size_us / step_us:.4g}; try step {legal}"
         )
     check_overlap("step", size_us, step_us, size_us)
-    return hiding(closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense)), having)
+    return with_rules(
+        closed_at(closed, Sliding(size_us, step_us, align_us % step_us, grace_us, dense)),
+        having,
+        allowed_lateness,
+    )
 
 
 def check_overlap(what: str, longest_us: int, step_us: int, whole_us: int) -> None:

@@ -12,7 +12,7 @@ from muntin.definition.kinds import Bounded, Cycle
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import Alignment, at_any_instant
-from muntin.windows.kind import Plain, hiding
+from muntin.windows.kind import Plain, with_rules
 from muntin.windows.kinds.calendar import Calendar
 from muntin.windows.kinds.last_part import LastPart
 from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
@@ -94,6 +94,7 @@ def trailing(
     timezone: str | None = None,
     closed: Closed = "left",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     dense: bool = False,
     having: str | None = None,
 ) -> Trailing | LastPart | RightClosed:
@@ -108,6 +109,7 @@ def trailing(
         timezone: the IANA name of the zone whose clock it is; UTC unless given.
         closed: as in `tumbling`.
         grace: how long after its end a window waits for late events.
+        allowed_lateness: for how long after that late events revise the window, which is published already.
         dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
             decides otherwise.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
@@ -120,14 +122,20 @@ def trailing(
     unit, number = _asked({"months": months, "weeks": weeks, "days": days, "hours": hours})
     stretch = _steady(side_by_side(every or ("1mo" if unit == "months" else "1d"), align_to, timezone, grace))
     if unit == "months":
-        return hiding(closed_at(closed, Trailing(_whole_stretches(number, stretch), stretch, dense)), having)
+        return with_rules(
+            closed_at(closed, Trailing(_whole_stretches(number, stretch), stretch, dense)),
+            having,
+            allowed_lateness,
+        )
     size_us = number * _UNITS[unit]
     if size_us < stretch.shortest_us or (size_us == stretch.shortest_us and isinstance(stretch, Calendar)):
-        return hiding(closed_at(closed, LastPart(stretch, size_us, dense)), having)
+        return with_rules(closed_at(closed, LastPart(stretch, size_us, dense)), having, allowed_lateness)
     if isinstance(stretch, Calendar) or size_us % stretch.size_us:
         raise DefinitionError(_misfit(f"{unit}={number}", stretch))
     check_overlap("every", size_us, stretch.size_us, _UNITS[unit])
-    return hiding(closed_at(closed, Trailing(size_us // stretch.size_us, stretch, dense)), having)
+    return with_rules(
+        closed_at(closed, Trailing(size_us // stretch.size_us, stretch, dense)), having, allowed_lateness
+    )
 
 
 def _asked(given: dict[str, int | None]) -> tuple[str, int]:

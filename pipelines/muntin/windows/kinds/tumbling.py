@@ -11,7 +11,7 @@ from muntin.definition.kinds import Even
 from muntin.errors import DefinitionError
 from muntin.windows.clock import WEEKDAYS, Alignment, Zone, alignment_us, local_windows, shifted_windows, zone
 from muntin.windows.gapless import Gapless
-from muntin.windows.kind import hiding
+from muntin.windows.kind import with_rules
 from muntin.windows.kinds.calendar import Calendar, calendar, half_months, months_of
 from muntin.windows.kinds.right_closed import Closed, RightClosed, closed_at
 
@@ -77,6 +77,7 @@ def tumbling(
     timezone: str | None = None,
     closed: Closed = "left",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     dense: bool = False,
     having: str | None = None,
 ) -> Tumbling | Calendar | BusinessDays | RightClosed:
@@ -92,6 +93,7 @@ def tumbling(
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         closed: which end of a window belongs to it: "left", `[start, end)`, or "right", `(start, end]`.
         grace: how long after its end a window waits for late events.
+        allowed_lateness: for how long after that late events revise the window, which is published already.
         dense: whether `read` adds the empty windows between a key's first and last window, unless its caller
             decides otherwise.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
@@ -105,11 +107,16 @@ def tumbling(
         from muntin.windows.kinds.business_days import business_days
 
         where = zone(timezone) if timezone is not None else None
-        return hiding(
+        return with_rules(
             closed_at(closed, business_days(align_to, where, not_negative(grace, "grace"), dense=dense)),
             having,
+            allowed_lateness,
         )
-    return hiding(closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense)), having)
+    return with_rules(
+        closed_at(closed, side_by_side(size, align_to, timezone, grace, dense=dense)),
+        having,
+        allowed_lateness,
+    )
 
 
 def _monday_us(size_us: int, align_to: Alignment, where: Zone | None) -> int:

@@ -10,7 +10,7 @@ from muntin.definition.kinds import Bounded
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
 from muntin.windows.clock import at_any_instant
-from muntin.windows.kind import Plain
+from muntin.windows.kind import Plain, lateness
 
 if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints
@@ -68,6 +68,7 @@ def unique_sliding(
     resolution: Duration = "1ms",
     on: On = "change",
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> Unique:
     """A window of `size` that slides over time: one result for each different set of events in it.
@@ -79,6 +80,7 @@ def unique_sliding(
             distinct event time, the rolling value at each event (SQL's RANGE BETWEEN `size` PRECEDING AND
             CURRENT ROW).
         grace: how long after its end a window waits for late events.
+        allowed_lateness: for how long after that late events revise the window, which is published already.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
             is hidden.
 
@@ -94,4 +96,6 @@ def unique_sliding(
             f"size must be a whole number of resolutions: {spell(size_us)} is not one of {spell(fine)}; give "
             "a finer resolution"
         )
-    return Unique(size_us, fine, on, not_negative(grace, "grace"), having=having)
+    return Unique(
+        size_us, fine, on, not_negative(grace, "grace"), having=having, lateness_us=lateness(allowed_lateness)
+    )

@@ -13,6 +13,7 @@ from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
 from muntin.windows.adjacent_rows import Adjacent
+from muntin.windows.kind import lateness
 from muntin.windows.kinds.while_true import spans
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def while_same(
     at_least: Duration = 0,
     at_most: Duration | None = None,
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> WhileSame:
     """A window for each stretch of adjacent rows of a key with one value, a column of the result.
@@ -93,6 +95,7 @@ def while_same(
         at_most: how long a window may be. A longer window is cut `at_most` after its first row, and the next
             row begins another window. The column `cut` is true where no row ended the window before that.
         grace: how long after its end a window waits for late rows.
+        allowed_lateness: for how long after that late rows revise the window, which is published already.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
             is hidden.
 
@@ -115,4 +118,11 @@ def while_same(
             f"while_same: Muntin has a column {column!r} of its own; give the value another name, as "
             f"name={column + '_'!r}"
         )
-    return WhileSame(value, column, *spans(at_least, at_most), not_negative(grace, "grace"), having=having)
+    return WhileSame(
+        value,
+        column,
+        *spans(at_least, at_most),
+        not_negative(grace, "grace"),
+        having=having,
+        lateness_us=lateness(allowed_lateness),
+    )

@@ -11,6 +11,7 @@ from muntin.definition.expressions import expression, stem
 from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
 from muntin.windows.adjacent_rows import Adjacent, holds
+from muntin.windows.kind import lateness
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +60,7 @@ def while_(
     at_least: Duration = 0,
     at_most: Duration | None = None,
     grace: Duration = 0,
+    allowed_lateness: Duration = 0,
     having: str | None = None,
 ) -> While:
     """A window for each stretch of adjacent rows of a key for which a condition holds.
@@ -76,6 +78,7 @@ def while_(
             row for which the condition holds begins another window. The column `cut` is true where no row
             ended the window before that.
         grace: how long after its end a window waits for late rows.
+        allowed_lateness: for how long after that late rows revise the window, which is published already.
         having: SQL condition over the row of a window, as "orders > 10": a window for which it does not hold
             is hidden.
 
@@ -91,6 +94,7 @@ def while_(
         *spans(at_least, at_most),
         not_negative(grace, "grace"),
         having=having,
+        lateness_us=lateness(allowed_lateness),
     )
 
 
