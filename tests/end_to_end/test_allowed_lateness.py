@@ -1,13 +1,15 @@
 """Rows that come late revise windows that are published: step by step, in bulk, and as readers of changes see it."""
 
+import random
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from muntin import Pipeline, Retain, read, run, sources, windows
+from muntin import Pipeline, Retain, as_of, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 
@@ -82,3 +84,34 @@ def test_readers_of_changes_get_the_correction_alone(tmp_path: Path) -> None:
 def test_what_may_be_revised_is_not_removed(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match="states of 5d would be gone while late rows may still revise"):
         defined(tmp_path, windows.tumbling("1d", allowed_lateness="10d"), retain=Retain(states="5d"))
+
+
+KINDS = {
+    "tumbling": windows.tumbling("6h", allowed_lateness="2d"),
+    "sliding": windows.sliding("1d", step="6h", grace="2h", allowed_lateness="30h"),
+    "session": windows.session("3h", allowed_lateness="2d"),
+    "cut": windows.session("3h", max_length="8h", allowed_lateness="2d"),
+    "unique": windows.unique_sliding("5h", allowed_lateness="2d"),
+    "while_": windows.while_("x > 3", allowed_lateness="2d"),
+    "trailing": windows.trailing(days=2, every="12h", closed="right", allowed_lateness="3d"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_of_answers_with_what_was_published_then(tmp_path: Path, kind: str) -> None:
+    dice = random.Random(kind)
+    days = {
+        number: [
+            f"{max(1, number - dice.choice([0, 0, 0, 1, 2, 3]))}T{dice.randrange(24):02}:{dice.randrange(60):02}:00Z,{dice.randrange(10)}"
+            for _ in range(12)
+        ]
+        for number in range(1, 8)
+    }
+    pipeline = defined(tmp_path, KINDS[kind], days)
+    run(pipeline, root=tmp_path / "all", start=day(1), end=day(8))
+    for last in range(1, 8):
+        run(pipeline, root=tmp_path / "then", start=day(last), end=day(last + 1))
+        instants = [day(last + 1) + timedelta(hours=dice.randrange(24), minutes=dice.randrange(60)) for _ in range(5)]
+        rows = pa.table({"k": ["a"] * 6, "at": pa.array([day(last + 1), *instants], pa.timestamp("us", "UTC"))})
+        then, now = (as_of(pipeline, "w", rows, at="at", root=tmp_path / name) for name in ("then", "all"))
+        assert now.to_pylist() == then.to_pylist(), last

@@ -61,9 +61,9 @@ class Assignment:
         missed: of each row of the frames, the number of windows that were closed before it came.
         closed: of each window, the position of the batch that closes it, for kinds whose ends do not say it;
             one past the last position: the window is open.
-        final: as `closed`, of the last batch whose rows count in it; None: of the batch that closes it.
         more: columns of the kind, one value a window, in addition to the bounds.
         held: the content of partitions after some batches, for windows made of rows.
+        final: as `closed`, of the last batch whose rows count in it; None: of the batch that closes it.
     """
 
     order: Ints
@@ -78,9 +78,9 @@ class Assignment:
     late_row: Ints
     missed: Ints
     closed: Ints | None = None
-    final: Ints | None = None
     more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
     held: Held | None = None
+    final: Ints | None = None
 
     def only(self, chosen: np.ndarray) -> Assignment:
         """The assignment of the chosen windows. `chosen`: whether each is."""

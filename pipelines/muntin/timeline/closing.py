@@ -123,23 +123,36 @@ class Publications:
         closing: the rule by which they close windows.
         knowledge: "closed": a batch is known from the end of its interval on; "ended": all are known at any
             time, as of today.
+        low_us: an instant before the first state of each, by which windows end that none of its rows revises.
     """
 
     start_us: Ints
     end_us: Ints
     closing: Closing
     knowledge: Knowledge
+    low_us: Ints
 
     def closed_to(self, position: Ints) -> Ints:
         """The instant up to which windows were closed after a batch; before all time for -1."""
         return self.closing.floor[position + 1]
 
+    def settled_to(self, position: Ints) -> Ints:
+        """The instant up to which windows were, after a batch, as they are now."""
+        if not self.closing.lateness_us or self.knowledge == "ended":
+            return self.closed_to(position)
+        later_us = np.minimum.accumulate(np.append(self.low_us, AFTER_ALL)[::-1])[::-1]
+        settled_us = np.maximum(self.closing.final, later_us)
+        return np.minimum(self.closing.floor, settled_us)[position + 1]  # type: ignore[no-any-return]
+
     def known_us(self, batch_us: Ints, end_us: Ints) -> Ints:
-        """When windows were published: none before its own end. `batch_us`: starts of their batches."""
+        """When windows were published as they are: none before its own end. `batch_us`: starts of their
+        batches.
+        """
         if self.knowledge == "ended" or not len(self.end_us):
             return end_us
-        at = np.minimum(np.searchsorted(self.start_us, batch_us), len(self.end_us) - 1)
-        return np.maximum(end_us, self.end_us[at])
+        settled = np.searchsorted(self.settled_to(np.arange(len(self.end_us))), end_us)
+        at = np.maximum(np.searchsorted(self.start_us, batch_us), settled if self.closing.lateness_us else 0)
+        return np.maximum(end_us, self.end_us[np.minimum(at, len(self.end_us) - 1)])
 
 
 def last_before(ends_us: Ints, at_us: Ints, knowledge: Knowledge) -> Ints:

@@ -34,7 +34,7 @@ def labelled(
     start: Ints,
     end: Ints,
     *,
-    closings: tuple[Ints, Ints] | tuple[None, None] = (None, None),
+    closings: tuple[Ints | None, Ints | None] = (None, None),
     more: Mapping[str, np.ndarray] = _NO_COLUMNS,
 ) -> Assignment:
     """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are
@@ -69,8 +69,9 @@ def labelled(
         NO_INTS,
         NO_INTS,
         missed,
-        *closings,
+        closings[0],
         more,
+        final=closings[1],
     )
 
 

@@ -134,14 +134,17 @@ def is_key(column: pc.Expression, value: pa.Scalar) -> pc.Expression:
     return column == value
 
 
-def unpublished_work(bound: Bound, todo: Pending) -> Work:
+def unpublished_work(bound: Bound, todo: Pending, since: int | None = None) -> Work:
     """Batches that windows were never derived from, and, one past the last, what is open; from states that
     such windows may hold.
 
-    `todo`: its history may end before the last published batch: windows that were open then.
+    `todo`: its history may end before the last published batch: windows that were open then. `since`: from
+    this batch on windows are derived, published or not.
     """
     batches = todo.history.batches
-    positions = np.append(np.flatnonzero(~np.isin(batches.start_us, todo.published.starts)), len(batches))
+    new = ~np.isin(batches.start_us, todo.published.starts)
+    new[len(batches) if since is None else since :] = True
+    positions = np.append(np.flatnonzero(new), len(batches))
     first = min(int(todo.work.positions[0]) if todo.work else len(batches), int(positions[0]))
     if isinstance(bound.windows[todo.window].follows, Carried):
         return _behind_a_note(bound, todo, positions, first)

@@ -7,8 +7,10 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
+from muntin.definition.instants import AFTER_ALL
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.one_key import unpublished_work
 from muntin.jobs.inspect.selection import Selection, no_window
@@ -210,10 +212,10 @@ def columns_of(pipeline: Pipeline, window: str) -> list[str]:
     return [*names, *pipeline.results, "batch"]
 
 
-def unpublished(bound: Bound, todo: Pending) -> pa.Table:
+def unpublished(bound: Bound, todo: Pending, since: int | None = None) -> pa.Table:
     """The windows of history that are not published: open windows, and windows that wait for a finalize.
 
-    `batch` is null.
+    `batch` is null. `since`: as of `unpublished_work`; windows of published batches have their `batch`.
     """
     check_no_lost_commits(bound)
     if not len(todo.history.batches):
@@ -221,12 +223,17 @@ def unpublished(bound: Bound, todo: Pending) -> pa.Table:
     from muntin.jobs.finalize.finalize_task import combined_shard
     from muntin.jobs.finalize.shard import shards
 
-    todo = replace(todo, work=unpublished_work(bound, todo))
-    tables = [combined_shard(shard).published()[0] for shard in shards(bound, todo, "")]
-    if not tables:
+    todo = replace(todo, work=unpublished_work(bound, todo, since))
+    parts = [combined_shard(shard).published() for shard in shards(bound, todo, "")]
+    if not parts:
         return _nothing()
-    table = pa.concat_tables(tables)
-    return table.append_column("batch", pa.nulls(len(table), INSTANT))
+    table, closed = (
+        pa.concat_tables([windows for windows, _ in parts]),
+        np.concatenate([at for _, at in parts]),
+    )
+    batches = np.append(todo.history.batches.start_us, AFTER_ALL)[closed]
+    waits = ~np.isin(batches, todo.published.starts)
+    return table.append_column("batch", pa.array(batches, mask=waits).view(INSTANT))
 
 
 def _nothing() -> pa.Table:

@@ -44,6 +44,7 @@ class Asked:
             no instant.
         start_us, end_us: of kinds with a grid the window asked for; `BEFORE_ALL` where none is.
         closed_to_us: windows that end by then were published at the instant.
+        settled_to_us: windows that end by then were published at the instant as they are now.
         row: of the window found, in `tables` joined; -1 while none is.
         place: of this window among the windows of its key.
         tables: the windows that were searched.
@@ -53,6 +54,7 @@ class Asked:
     at_us: Ints
     reach: Ints
     closed_to_us: Ints
+    settled_to_us: Ints
     start_us: Ints = field(init=False)
     end_us: Ints = field(init=False)
     row: Ints = field(init=False)
@@ -134,12 +136,16 @@ class Answers:
             comparable(name, key, types.field(name).type if name in types.names else pa.null())
             for name, key in zip(names, keys, strict=True)
         ]
-        asked = Asked(keys, at_us, reach, known_windows.closed_to(position))
+        asked = Asked(
+            keys, at_us, reach, known_windows.closed_to(position), known_windows.settled_to(position)
+        )
         if self.then.kind.grid is not None:
             self._find_on_grid(asked)
         else:
             some = np.flatnonzero(asked.reach >= 0)
-            for rows, index in ((some, None), *self._not_published(asked, some)):
+            settled = asked.settled_to_us[some] == asked.closed_to_us[some]
+            derived = some if self.provisional else some[~settled]
+            for rows, index in ((some, None), *self._derived(asked, derived)):
                 if len(rows):
                     at = asked.at_us[rows]
                     least = np.full(len(at), BEFORE_ALL) if self.within_us is None else at - self.within_us
@@ -151,20 +157,20 @@ class Answers:
         until = asked.at_us if self.provisional else np.minimum(asked.at_us, asked.closed_to_us)
         some = np.flatnonzero((until > BEFORE_ALL) & (asked.reach >= 0))
         asked.start_us[some], asked.end_us[some] = last_ended(self.then.kind, until[some])
-        closed = asked.end_us[some] <= asked.closed_to_us[some]
-        for rows, index in ((some[closed], None), *self._not_published(asked, some[~closed])):
+        settled = asked.end_us[some] <= asked.settled_to_us[some]
+        for rows, index in ((some[settled], None), *self._derived(asked, some[~settled])):
             if len(rows):
                 end = asked.end_us[rows]
                 asked.look(rows, index or self._published_in(int(end.min()), int(end.max())), end, end)
 
-    def _not_published(self, asked: Asked, some: Ints) -> Iterator[tuple[Ints, KeyIndex]]:
-        """Questions by the last batch that was known, with the windows that were not published after it."""
-        if not self.provisional or not len(some):
-            return
+    def _derived(self, asked: Asked, some: Ints) -> Iterator[tuple[Ints, KeyIndex]]:
+        """Questions by the last batch that was known, with the windows that are not published as they were
+        after it.
+        """
         for each in np.unique(asked.reach[some]).tolist():
             with _READING:
                 if each not in self._open:
-                    self._open[each] = self.then.open_after(each)
+                    self._open[each] = self.then.open_after(each, published=not self.provisional)
             yield some[asked.reach[some] == each], self._open[each]
 
     def _published_in(self, low_us: int, high_us: int) -> KeyIndex:

@@ -117,11 +117,6 @@ def answers_for(
         raise DefinitionError(
             f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"'
         )
-    if pipeline.windows[window].lateness_us and known == "closed":
-        raise DefinitionError(
-            f"known: windows of {window!r} are revised by late rows, as allowed_lateness says; as_of gives "
-            'them as they are now: say known="ended"'
-        )
     bound = as_readers_know(bind(pipeline, root))
     within_us = None if within is None else positive(within, "within")
     _check(window, bound.windows[window], within_us)

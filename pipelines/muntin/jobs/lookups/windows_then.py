@@ -33,7 +33,7 @@ from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
 from muntin.tasks.local import cores
 from muntin.timeline.batches import positions_of
-from muntin.timeline.closing import Publications, closing
+from muntin.timeline.closing import Publications, closing, last_ended
 from muntin.timeline.history import missing_states
 
 if TYPE_CHECKING:
@@ -185,7 +185,14 @@ class WindowsThen:
             ends,
             closing(self.kind, ledger.entries.watermark_us if ledger else starts),
             self.knowledge,
+            self._low_us(starts),
         )
+
+    def _low_us(self, starts: Ints) -> Ints:
+        """An instant by which windows end that rows of each published batch do not revise."""
+        batches, kind = self.todo.history.batches, self.kind
+        low_us = batches.low_us[positions_of(starts, batches.start_us)] if kind.lateness_us else starts
+        return low_us - max(kind.inside_us, kind.beyond_us)
 
     @property
     def schema(self) -> pa.Schema:
@@ -225,9 +232,11 @@ class WindowsThen:
             known_us = self.known.known_us(instants(table["batch"]), instants(table["window_end"]))
         return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.keys, known_us)
 
-    def open_after(self, position: int) -> KeyIndex:
-        """The windows that were not published after a batch of the history, from the states of batches up to
-        it; these must be kept.
+    def open_after(self, position: int, *, published: bool = False) -> KeyIndex:
+        """The windows that were not published after a batch of the history, and windows that later batches
+        might revise, from the states of batches up to it; these must be kept.
+
+        `published`: whether windows that were not published are left out.
         """
         bound, count = self.bound, position + 1
         todo = replace(
@@ -235,10 +244,28 @@ class WindowsThen:
             history=replace(self.todo.history, batches=self.todo.history.batches.take(slice(count))),
             watermarks_us=self.todo.watermarks_us[:count],
         )
-        if len(missing_states(todo.history.batches, unpublished_work(bound, todo))):
-            raise StateError(
-                f"{bound.pipeline.name}: {refusal(bound, expired_to(bound))}; windows that were open then are"
-                " not known any more. Leave provisional=True out, or ask for later instants"
+        since = self._first_asked(todo.watermarks_us) if self.kind.lateness_us else count
+        if len(missing_states(todo.history.batches, unpublished_work(bound, todo, since))):
+            windows, ask = (
+                ("windows that were revised since are", "Ask")
+                if published
+                else ("windows that were open then are", "Leave provisional=True out, or ask")
             )
-        table = shaped(bound.pipeline, todo.window, unpublished(bound, todo))
-        return KeyIndex(table, self.keys)
+            raise StateError(
+                f"{bound.pipeline.name}: {refusal(bound, expired_to(bound))}; {windows} not known any more."
+                f" {ask} for later instants"
+            )
+        table = unpublished(bound, todo, since)
+        table = table.filter(table["batch"].is_valid()) if published else table
+        return KeyIndex(shaped(bound.pipeline, todo.window, table), self.keys)
+
+    def _first_asked(self, watermarks_us: Ints) -> int:
+        """The first batch that closed windows which were asked for after the last: those that later batches
+        might revise; of a grid the window that had ended last, and later ones.
+        """
+        when = closing(self.kind, watermarks_us)
+        end_us = when.final[-1:] + 1
+        if self.kind.grid is not None:
+            last_us = np.minimum(when.floor[-1:], self.todo.history.batches.end_us[len(watermarks_us) - 1])
+            end_us = np.maximum(end_us, last_ended(self.kind, last_us)[1])
+        return int(when.batch_of(end_us)[0])
