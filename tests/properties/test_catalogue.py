@@ -118,7 +118,7 @@ def test_from_rows_to_windows(seed: int) -> None:
 def test_from_rows_to_windows_of_values_that_last(seed: int) -> None:
     given, never = case(seed), 1000 * DAY
     batches = [replace(batch, rows=[with_columns(row) for row in batch.rows]) for batch in given.batches]
-    said = Judgement(known(batches, given.policy, never))
+    said = Judgement(known(batches, given.policy, never), given.lateness)
     spans = lasting.spans(given.theirs, events(batches, given.keys, never, lambda _: True), said, lambda _: iter(()))
     longest = max(each.carry.us for each in LASTING.values() if each.carry)
     found = windows(seed, replace(given, ours=given.ours.carrying(longest)), said.watermarks, LASTING).windows

@@ -52,14 +52,14 @@ def changed(dice: random.Random, spans: Spans, base: int) -> Spans:
     return sorted({*dice.choice([spans, spans, rest, other, renamed, [*spans, *fresh[:1]], fresh])}, key=repr)
 
 
-def kind(spans: Spans, grace_us: int, *, keyed: bool) -> Any:
+def kind(spans: Spans, grace_us: int, *, keyed: bool, lateness: int = 0) -> Any:
     """Our kind with this table; without keys each span is of every key."""
     keys, names, starts, ends = zip(*spans, strict=True) if spans else ((), (), (), ())
     columns = {"k": pa.array(keys, pa.string()), START: instants(starts), END: instants(ends), "name": pa.array(names, pa.string())}
     table = pa.table(columns) if keyed else pa.table(columns).drop_columns(["k"])
     found = given_spans(table, ("k",) if keyed else ())
     asked = windows.given("spans.csv", start="s", end="e", keys=["k"] if keyed else [], columns=["name"], grace=span(grace_us))
-    return asked.with_spans(lambda: found)
+    return replace(asked.with_spans(lambda: found), lateness_us=lateness)
 
 
 def case(seed: int) -> tuple[Case, Spans, random.Random]:
@@ -127,7 +127,7 @@ def first_mistake(seed: int) -> list[str]:
         asked = [desk.accumulate(number, rows) for number, rows in step]
         if dice.random() < 0.7:
             spans = changed(dice, spans, base)
-            desk.given = replace(desk.given, ours=kind(spans, given.theirs, keyed=bool(given.ours.by_keys)))
+            desk.given = replace(desk.given, ours=kind(spans, given.theirs, keyed=bool(given.ours.by_keys), lateness=given.lateness))
         desk.finalize(asked)
         if said := desk.wrong():
             return [f"step {at}", *said]
@@ -164,7 +164,7 @@ def test_a_changed_table_derives_the_batches_of_changed_spans_alone() -> None:
         given, spans, dice = case(seed)
         desk = Desk(given)
         desk.finalize([desk.accumulate(number, batch.rows) for number, batch in enumerate(given.batches)])
-        other = kind(changed(dice, spans, given.batches[0].start), given.theirs, keyed=bool(given.ours.by_keys))
+        other = kind(changed(dice, spans, given.batches[0].start), given.theirs, keyed=bool(given.ours.by_keys), lateness=given.lateness)
         desk.given = replace(given, ours=other)
         wanted = needed(desk, given.ours, other)
         assert {*desk.finalize([]).positions.tolist()} == wanted, seed
@@ -177,7 +177,7 @@ def test_values_of_other_spans_stay_to_the_bit() -> None:
     for seed in random_seeds(300):
         given, spans, dice = case(seed)
         more = spans_of_keys(dice, given.batches[0].start)
-        whole = kind(sorted({*spans, *more}, key=repr), given.theirs, keyed=bool(given.ours.by_keys))
+        whole = kind(sorted({*spans, *more}, key=repr), given.theirs, keyed=bool(given.ours.by_keys), lateness=given.lateness)
         watermarks = judge(Given((), given.theirs), given.batches, ORACLE, watermark=given.policy, max_ahead=1000 * DAY).watermarks
         few, many = (derived(replace(given, ours=ours), watermarks).windows.to_pylist() for ours in (given.ours, whole))
         names = ("k", START, END, "name")

@@ -148,7 +148,7 @@ def derived(at: Asked, known: list[float]) -> Combined:
 def disagreement(at: Asked) -> list[str]:
     """What engine and oracle say differently."""
     given = at.case
-    said = Judgement(watermarks(given.batches, given.policy, FAR))
+    said = Judgement(watermarks(given.batches, given.policy, FAR), given.lateness)
     admitted = events(given.batches, given.keys, FAR, lambda _: True)
     combined, never = derived(at, said.watermarks), len(given.batches)
     found = by_window(given, combined)
