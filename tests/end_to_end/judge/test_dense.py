@@ -1,5 +1,6 @@
 """Empty windows on reading: the grid between a key's first and last window, counts 0 and all else null."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pipeline, Path]:
         name="p", source=sources.files(str(folder / "{start:%H}.parquet"), event_time="t"), schedule="1h", start=BEGIN, keys=["k"],
         windows={
             "hour": windows.tumbling("1h"), "filled": windows.tumbling("1h", dense=True), "wide": windows.sliding("2h", step="1h"),
-            "sofar": windows.cumulating("4h", step="1h"), "visit": windows.session("5m"),
+            "trail": windows.trailing(hours=2), "right": windows.sliding("2h", step="1h", closed="right"),
+            "late": windows.trailing(hours=1, every="2h"), "sofar": windows.cumulating("4h", step="1h"), "visit": windows.session("5m"),
         },
         aggregates={"n": agg.count(), "sum": agg.sum("v"), "mean": agg.mean("v"), "last": agg.last("v"), "list": agg.collect("v")},
     )  # fmt: skip
@@ -74,6 +76,29 @@ def test_open_windows_reach_further(done: tuple[Pipeline, Path]) -> None:
 def test_sliding_and_cumulating(done: tuple[Pipeline, Path]) -> None:
     assert [row for row in shown(done, "wide", dense=True) if row not in shown(done, "wide")] == [("a", 1, 3, 0)]
     assert shown(done, "sofar", dense=True) == [("a", 0, 1, 1), ("a", 0, 2, 1), ("a", 0, 3, 1), ("a", 0, 4, 2), *shown(done, "sofar")[4:]]
+
+
+@pytest.mark.parametrize("window", ["hour", "filled", "wide", "sofar", "trail", "right", "late"])
+def test_a_stretch_of_time_is_that_of_all(done: tuple[Pipeline, Path], window: str) -> None:
+    whole = shown(done, window, dense=True, provisional=True)
+    for start, end in ((0, 6), (1, 3), (2, 5), (5, 5), (9, 11)):
+        between = {"start": BEGIN + timedelta(hours=start), "end": BEGIN + timedelta(hours=end)}
+        some = shown(done, window, dense=True, provisional=True, **between)
+        assert some == [row for row in whole if start <= row[1] and row[2] <= end]
+
+
+def test_more_windows_than_a_table_holds_are_refused(done: tuple[Pipeline, Path]) -> None:
+    pipeline, root = done[0], done[1].parent / "fine"
+    fine = replace(pipeline, windows={"tick": windows.tumbling(1, dense=True), "ever": windows.cumulating("1s", step="10us")})
+    run(fine, root=root, start=BEGIN, end=BEGIN + timedelta(hours=5), spark=HERE)
+    with pytest.raises(DefinitionError, match=r"'tick' has about 12,600,000,002 windows.*at most 20,000,000.*dense=False") as wrong:
+        read(fine, "tick", root=root)
+    with pytest.raises(DefinitionError, match="'ever' has about 1,260,200,000 windows"):
+        read(fine, "ever", root=root, dense=True)
+    assert all(word in str(wrong.value) for word in ("start", "end", "keys"))
+    assert read(fine, "tick", root=root, dense=False).num_rows == 3
+    assert read(fine, "tick", root=root, keys={"k": "b"}).num_rows == 1
+    assert read(fine, "tick", root=root, start=BEGIN, end=BEGIN + timedelta(milliseconds=1)).num_rows == 1000
 
 
 def test_what_has_no_grid_is_refused(done: tuple[Pipeline, Path]) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.engine.repeats import consecutive
+from muntin.errors import DefinitionError
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
@@ -20,27 +21,33 @@ from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from muntin.engine.given_spans import GivenSpans
+    from muntin.jobs.inspect.selection import Selection
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
+    from muntin.windows.kind import Window
 
-    Grid = Callable[[int, int], tuple[Ints, Ints]]
+_MOST = 20_000_000  # rows: some gigabytes
 
 
-def with_empty(bound: Bound, window: str, table: pa.Table) -> pa.Table:
+def with_empty(bound: Bound, window: str, table: pa.Table, chosen: Selection) -> pa.Table:
     """The table with its empty windows: of the grid, between each key's first and last window; or of the
-    spans of each key.
+    spans of each key. `chosen`: the stretch of time that is asked for; windows outside of it may be left out.
+
+    Raises:
+        DefinitionError: they are too many for a table.
     """
     schema, kind = bound.store.snapshot(bound.frames_of(window).table).schema, bound.windows[window]
     if schema is None or (kind.grid and not len(table)):
         return table
     bounds = (
-        _of_grid(bound.keys_of(window), kind.grid, table)
+        _of_grid(bound.keys_of(window), window, kind, table, chosen)
         if kind.grid
         else _of_spans(bound, window, table, schema)
     )
+    bounds = bounds.filter(pa.array(_absent(bounds, table)))
     columns = {name: bounds[name] for name in bounds.column_names}
     columns |= {
         name: value.take(pa.array(np.zeros(len(bounds), np.int64)))
@@ -54,34 +61,40 @@ def with_empty(bound: Bound, window: str, table: pa.Table) -> pa.Table:
     return pa.concat_tables([table, empty], promote_options="permissive")
 
 
-def _of_grid(keys: Sequence[str], grid: Grid, table: pa.Table) -> pa.Table:
-    """Keys and bounds of the empty windows of a grid."""
-    owner, start, end = _missing(keys, grid, table)
-    columns = {key: table[key].take(pa.array(owner)) for key in keys}
-    return pa.table(
-        columns | {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
-    )
-
-
-def _missing(keys: Sequence[str], grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
-    """A row of key, start and end for every empty window."""
+def _of_grid(keys: Sequence[str], window: str, kind: Window, table: pa.Table, chosen: Selection) -> pa.Table:
+    """Keys and bounds of all windows of a grid from each key's first window to its last."""
     codes = codes_of(table, keys)
-    start, end = (
-        contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy()
-        for name in ("window_start", "window_end")
-    )
+    start, end = (instants(table[name].cast(INSTANT)) for name in ("window_start", "window_end"))
     order = np.lexsort((end, start, codes))
     heads = np.flatnonzero(run_starts(codes[order]))
-    empty = []
-    for head, tail in zip(heads, np.append(heads[1:], len(order)), strict=True):
-        rows = order[head:tail]
-        starts, ends = grid(int(start[rows].min()), int(end[rows].max()))
-        present = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
-        first, grid_bounds = min(present), zip(starts.tolist(), ends.tolist(), strict=True)
-        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in present and bounds > first]
-        empty.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
-    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*empty, strict=True))
-    return owner, starts, ends
+    first, last = order[heads], np.maximum.reduceat(end[order], heads)
+    low, high = chosen.between_us()
+    lows = np.maximum(start[first], low)
+    highs = np.maximum(lows, np.minimum(last, high))
+    _check_few(window, _windows_in(kind, lows, highs))
+    grids = [kind.grid(*each) for each in zip(lows.tolist(), highs.tolist(), strict=True)]
+    row = np.repeat(first, [len(starts) for starts, _ in grids])
+    starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*grids, strict=True))
+    later = (starts > start[row]) | (ends > end[row])
+    columns = {key: table[key].take(pa.array(row[later])) for key in keys}
+    bounds = {"window_start": starts[later], "window_end": ends[later]}
+    return pa.table(columns | {name: pa.array(value).view(INSTANT) for name, value in bounds.items()})
+
+
+def _windows_in(kind: Window, lows: Ints, highs: Ints) -> int:
+    """About how many windows of a grid lie in some stretches, by those of a short stretch."""
+    short = 2 * kind.follows.longest_us
+    starts, _ = kind.grid(int(lows[0]), int(lows[0]) + short)
+    return int(len(starts) / short * (highs - lows).sum(dtype=np.float64))
+
+
+def _check_few(window: str, count: int) -> None:
+    if count > _MOST:
+        raise DefinitionError(
+            f"dense: {window!r} has about {count:,} windows between the first and the last of its keys, and a"
+            f" table holds at most {_MOST:,} with the empty windows; read a shorter stretch (start, end) or"
+            " fewer keys (keys), or leave the empty windows out (dense=False)"
+        )
 
 
 def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
@@ -96,7 +109,7 @@ def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
 
 
 def _of_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Keys, bounds and attributes of the spans of each key that are no row of a table of windows.
+    """Keys, bounds and attributes of the spans of each key.
 
     Spans that ended before history began are left out; so are open spans, unless the table has open windows.
     `schema`: of the states, which have the types of keys.
@@ -104,19 +117,13 @@ def _of_spans(bound: Bound, window: str, table: pa.Table, schema: pa.Schema) -> 
     keys, spans = bound.keys_of(window), bound.windows[window].spans  # type: ignore[attr-defined]
     key_rows = _keys(keys, spans, table, schema)
     first, behind = spans.of_keys(key_rows)
+    _check_few(window, int((behind - first).sum()))
     owner, number = np.repeat(np.arange(len(key_rows)), behind - first), consecutive(first, behind - first)
     wanted = _there(bound, window, spans, open_too="provisional" in table.column_names)[number]
     owner, number = pa.array(owner[wanted]), pa.array(number[wanted])
     columns = {key: key_rows[key].take(owner) for key in keys}
-    rows = pa.table(
-        columns
-        | {
-            name: spans.table[name].take(number)
-            for name in spans.table.column_names
-            if name not in spans.keys
-        }
-    )
-    return rows.filter(pa.array(_absent(rows, table)))
+    of_spans = [name for name in spans.table.column_names if name not in spans.keys]
+    return pa.table(columns | {name: spans.table[name].take(number) for name in of_spans})
 
 
 def _keys(keys: Sequence[str], spans: GivenSpans, table: pa.Table, schema: pa.Schema) -> pa.Table:

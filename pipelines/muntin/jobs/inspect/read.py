@@ -82,8 +82,8 @@ def read(
 
     Raises:
         DefinitionError: the pipeline has no such window, column or key; or a window was asked to be dense
-            that has no grid, or has a having, or whose definition must say so, since values last to windows
-            without events (`carry=`).
+            that has no grid, has a having or too many windows, or whose definition must say so, since values
+            last to windows without events (`carry=`).
         VersionGoneError: commits or files since `changes_since` are removed; the text says from which version
             on changes are known.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
@@ -135,7 +135,7 @@ def read(
     if filled:
         from muntin.jobs.inspect.dense import with_empty
 
-        table = chosen.filtered(with_empty(bound, window, table))
+        table = chosen.filtered(with_empty(bound, window, table, chosen))
     order = [(name, "ascending") for name in dict.fromkeys((*bound.keys_of(window), *kind.order))]
     table = table.sort_by(order).combine_chunks()
     return at_version(

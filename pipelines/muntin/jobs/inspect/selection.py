@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from muntin.definition.instants import instant_us
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, instant_us
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.states.columns import INSTANT
@@ -78,6 +78,13 @@ class Selection:
         if self.end is not None:
             bounds.append(ds.field("window_end") <= _instant(self.end, "end"))
         return _all(bounds)
+
+    def between_us(self) -> tuple[int, int]:
+        """`start` and `end` as microseconds, or instants before and after all."""
+        return (
+            BEFORE_ALL if self.start is None else instant_us(self.start, "start"),
+            AFTER_ALL if self.end is None else instant_us(self.end, "end"),
+        )
 
     def filtered(self, table: pa.Table) -> pa.Table:
         for condition in (self.of_keys(table.schema), self.of_time()):
