@@ -17,7 +17,7 @@ windows       [   )[   )[   )[ . )[   )[   )     all that begin in a reach; with
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -80,7 +80,7 @@ def with_windows(windows: Assignment, group: Ints, start: Ints, end: Ints) -> tu
 
 
 _FAR = 1000
-"""Frames between two stretches of time: windows of shorter gaps are computed and not used."""
+"""Frames, or steps, between two stretches of time: windows of shorter gaps are computed and not used."""
 
 
 def with_reached(
@@ -116,14 +116,8 @@ def with_reached(
 def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
     """The windows of the grid around stretches of time, each once, sorted; `low` and `high` may cross."""
     some = low < high
-    lows, highs = np.sort(low[some]), np.sort(high[some])
-    apart = np.ones(len(lows) + 1, np.bool_)
-    apart[1:-1] = (
-        lows[1:] - _FAR * kind.frame_us(0) > highs[:-1]
-    )  # nothing lies over this gap, and it is long
     parts = [
-        _between(kind, *stretch)
-        for stretch in zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)
+        _between(kind, *stretch) for stretch in _stretches(low[some], high[some], _FAR * kind.frame_us(0))
     ]
     if not parts:
         return low[:0], low[:0]
@@ -131,6 +125,14 @@ def _grid(kind: Any, low: Ints, high: Ints) -> tuple[Ints, Ints]:  # noqa: ANN40
         np.column_stack([np.concatenate(column) for column in zip(*parts, strict=True)]), axis=0
     )
     return np.ascontiguousarray(windows[:, 0]), np.ascontiguousarray(windows[:, 1])
+
+
+def _stretches(low: Ints, high: Ints, far_us: int) -> Iterator[tuple[int, int]]:
+    """Stretches of time as few stretches, with nothing over a gap of more than `far_us` between two."""
+    lows, highs = np.sort(low), np.sort(high)
+    apart = np.ones(len(lows) + 1, np.bool_)
+    apart[1:-1] = lows[1:] - far_us > highs[:-1]
+    return zip(lows[apart[:-1]].tolist(), highs[apart[1:]].tolist(), strict=True)
 
 
 def _between(kind: Any, low_us: int, high_us: int) -> tuple[Ints, Ints]:  # noqa: ANN401 - as above
@@ -148,15 +150,19 @@ def prefixes(
 ) -> Assignment:
     """Every window from the start of a whole to the end of one of its steps, if it holds a state.
 
-    Borders are counted: `first`, `final` and `open_from` are places in the list of all borders.
+    Borders are counted: `first`, `final` and `open_from` are places in the list of all borders of wholes with
+    states.
 
     `frames`: the states. `whole`, `step`: from instants to the start and end of the whole, and of the step,
     that hold them. `every`: from two instants to the start and end of every step between them. `floor`: for
     each state, the instant up to which windows were closed before it came.
     """
     start, end = whole(frames.start)
-    borders = every(int(start.min()), int(end.max()))[1] if len(start) else start
-    first = np.searchsorted(borders, step(frames.start)[1])
+    step_start, step_end = step(frames.start)
+    far_us = _FAR * int((step_end - step_start).min()) if len(start) else 0
+    parts = [every(*stretch)[1] for stretch in _stretches(start, end, far_us)]
+    borders = np.concatenate(parts) if parts else start
+    first = np.searchsorted(borders, step_end)
     final = np.searchsorted(borders, end)
     open_from = np.maximum(first, np.searchsorted(borders, floor, side="right"))
     missed = np.minimum(open_from, final + 1) - first
