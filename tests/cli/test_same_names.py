@@ -104,6 +104,35 @@ def test_so_is_a_name_that_stands_first_or_in_a_variable(call: str, tmp_path: Pa
         check_alone(file, "p")
 
 
+FACTORY = HEAD.replace('"day"', '"hour"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "p = made('p')",
+        HEAD + "for team in ('o', 'p'):\n    airflow_dag(made(team))",
+        WHOLE.replace('"p"', 'f"{chr(112)}"').replace('"1d"', '"1h"'),
+        "from factory import made\nfrom muntin import airflow_dag\ndag = airflow_dag(made('P'))",
+    ],
+)
+def test_so_is_a_name_that_a_file_computes(text: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "dags/a.py", WHOLE)
+    written(tmp_path / "dags/factory.py", FACTORY)
+    other = written(tmp_path / "dags/b.py", text.replace('"day"', '"hour"'))
+    with pytest.raises(DefinitionError, match=f"{other} each define a pipeline of the name 'p'"):
+        check_alone(file, "p")
+
+
+def test_a_file_that_computes_another_name_or_has_the_pipeline_as_its_upstream_is_no_other(tmp_path: Path) -> None:
+    file = written(tmp_path / "dags/upstream_of_p.py", WHOLE)
+    over = "q = replace(made(p.name * 2), source=sources.windows(p, 'day'))\nairflow_dag(q)"
+    written(tmp_path / "dags/over.py", f"{HEAD}from upstream_of_p import p\n{over}")
+    written(tmp_path / "dags/same.py", f"{HEAD}from upstream_of_p import p\nq = made(p.name + 'p')")
+    written(tmp_path / "dags/broken.py", HEAD + "made('p').gone")
+    check_alone(file, "p")
+
+
 def test_a_folder_of_dags_may_hold_whatever_else(tmp_path: Path) -> None:
     file = written(tmp_path / "dags/p.py", WHOLE)
     written(tmp_path / "dags/broken.py", 'Pipeline(name="p"')

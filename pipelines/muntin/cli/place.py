@@ -3,7 +3,6 @@
 import sys
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from muntin.cli.output import is_quiet
@@ -11,7 +10,7 @@ from muntin.definition.pipeline import Pipeline, at_home
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.state import home
-from muntin.jobs.state.definition_files import run_file
+from muntin.jobs.state.definition_files import imported_pipelines, run_file
 from muntin.jobs.state.same_names import check_alone
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
     pipelines = _pipelines_in(file)
     if name is None and len(pipelines) > 1:
         pipelines = {
-            each.name: each for each in pipelines.values() if id(each) not in _imported()
+            each.name: each for each in pipelines.values() if id(each) not in imported_pipelines()
         } or pipelines
     if name is None and len(pipelines) == 1:
         return next(iter(pipelines.values()))
@@ -101,18 +100,10 @@ def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
     raise DefinitionError(f"{file} holds {', '.join(sorted(pipelines))}; {asked}")
 
 
-def _imported() -> set[int]:
-    """Pipelines of modules that were imported: a definition over another's windows imports that one."""
-    modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
-    return {
-        id(value) for module in modules for value in [*vars(module).values()] if isinstance(value, Pipeline)
-    }
-
-
 def names_in(file: Path) -> list[str]:
     """The names of the pipelines that a file defines, and does not import."""
     pipelines = _pipelines_in(file)
-    return [each.name for each in pipelines.values() if id(each) not in _imported()] or [*pipelines]
+    return [each.name for each in pipelines.values() if id(each) not in imported_pipelines()] or [*pipelines]
 
 
 def _pipelines_in(file: Path) -> dict[str, Pipeline]:

@@ -102,6 +102,14 @@ def _run_once(file: Path, _written_ns: int, _size: int) -> Defined:
     return run_file(file)
 
 
+def imported_pipelines() -> set[int]:
+    """The ids of pipelines of imported modules: a definition over another's windows imports that one."""
+    modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
+    return {
+        id(value) for module in modules for value in [*vars(module).values()] if isinstance(value, Pipeline)
+    }
+
+
 def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
     """The names of a file that was run like an import, its folder first on the path.
 

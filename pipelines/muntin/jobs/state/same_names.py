@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
 
 _INSPECTED = 1_000  # files
+_OF_DAGS = ("airflow_dag", "muntin_tasks")
 _WHY = (
     "a name is that of one state and one DAG, so that one of them would take the other's place: give one"
     " another name"
@@ -44,7 +46,7 @@ def check_apart(file: Path, pipelines: Iterable[Pipeline]) -> None:
 
 def check_alone(file: Path, name: str) -> None:
     """Refuse a pipeline whose name another file of the folder `dags` gives to a pipeline, too. Files are
-    read, and not run.
+    read; a file that computes names is run.
 
     Hidden folders are passed over: what syncs a repository keeps earlier commits there. So are modules that
     are imported: the file may have its pipeline from there.
@@ -54,10 +56,10 @@ def check_alone(file: Path, name: str) -> None:
     """
     dags = next((folder for folder in file.absolute().parents if folder.name == "dags"), None)
     imported = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    given = re.compile(rf"""["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
+    quoted = re.compile(rf"""["']{re.escape(name)}["']""".encode(), re.IGNORECASE)
     for other in _files(dags) if dags else ():
         same = other.samefile(file) if file.exists() else other == file
-        if not same and str(other) not in imported and _defines(other, given, name):
+        if not same and str(other) not in imported and _defines(other, quoted, name.lower()):
             raise DefinitionError(f"{file} and {other} each define a pipeline of the name {name!r}; {_WHY}")
 
 
@@ -70,11 +72,14 @@ def _files(dags: Path) -> Iterable[Path]:
     return islice(paths, _INSPECTED)
 
 
-def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
-    """Whether a call of `Pipeline` in a file has this name, as a text or as a variable with a text."""
+def _defines(file: Path, quoted: re.Pattern[bytes], name: str) -> bool:
+    """Whether a call of `Pipeline` in a file has this name, as a text or as a variable with a text; or
+    whether a name comes to it that the file computes, or gives to a function of another file.
+    """
     try:
         text = file.read_bytes()
-        nodes = [*ast.walk(ast.parse(text))] if given.search(text) else []
+        is_said = quoted.search(text) is not None
+        nodes = [*ast.walk(ast.parse(text))] if is_said or b"Pipeline" in text else []
     except (OSError, SyntaxError, ValueError):
         return False
     variables = {
@@ -84,8 +89,21 @@ def _defines(file: Path, given: re.Pattern[bytes], name: str) -> bool:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    calls = (node for node in nodes if isinstance(node, ast.Call) and _last(node.func) == "Pipeline")
-    return any(_name_in(call, variables).lower() == name.lower() for call in calls)
+    calls = [(_last(node.func), node) for node in nodes if isinstance(node, ast.Call)]
+    names = [_name_in(call, variables).lower() for function, call in calls if function == "Pipeline"]
+    makes_dags = any(function in _OF_DAGS for function, _ in calls)
+    computes = "" in names or (is_said and makes_dags and not names)
+    return name in names or (computes and _comes_to(file, name))
+
+
+def _comes_to(file: Path, name: str) -> bool:
+    """Whether a file, when run, makes a pipeline of this name. A file that fails makes none."""
+    from muntin.jobs.state.definition_files import imported_pipelines, run_file_once
+
+    with suppress(DefinitionError, OSError):
+        pipelines = run_file_once(file).pipelines
+        return name in {each.name.lower() for each in pipelines if id(each) not in imported_pipelines()}
+    return False
 
 
 def _last(function: ast.expr) -> str:
