@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,11 @@ from typing import Any
 import pytest
 
 from muntin import aggregates as agg
-from muntin import read, sql, windows
+from muntin import read, run, sql, windows
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect import sql as module
+from muntin.tasks import Local
+from muntin.testing import pipeline_of
 from tests.end_to_end.hourly import Hourly, times
 
 # minute   a          b
@@ -176,13 +180,24 @@ def test_a_query_that_runs_for_ever_is_ended(shop: Hourly, query: str, monkeypat
         asked(shop, query)
 
 
-FILLS = """
-import sys
-from muntin.sources.new_session import connect
-from muntin.sources.sessions.time_limit import within_bounds
-session = connect(memory="200MB")
-within_bounds(session, lambda: session.sql(sys.argv[1]).to_arrow_table())
+DEFINITION = """
+from datetime import UTC, datetime
+from muntin import Pipeline, aggregates, sources, windows
+p = Pipeline(name="p", source=sources.files("{start:%H}.parquet", event_time="at"), schedule="1h", start=datetime(2024, 1, 1, tzinfo=UTC),
+    windows={"hour": windows.tumbling("1h")}, aggregates={"n": aggregates.count()})
 """
+
+
+@pytest.fixture(scope="module")
+def defined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A definition, and beside it an hour of it."""
+    file = tmp_path_factory.mktemp("defined") / "p.py"
+    file.write_text(DEFINITION, encoding="utf-8")
+    hours = Hourly(file.parent)
+    hours.write("00.parquet", {"at": times(5)})
+    pipeline = replace(pipeline_of(file), source=hours.pipeline.source)
+    run(pipeline, root=file.parent, start=pipeline.start, end=pipeline.start + timedelta(hours=1), spark=Local(1))
+    return file
 
 
 @pytest.mark.parametrize(
@@ -193,11 +208,12 @@ within_bounds(session, lambda: session.sql(sys.argv[1]).to_arrow_table())
         ("select range(3000000000)", "60", "MUNTIN_SQL_MEMORY"),
     ],
 )
-def test_a_query_that_fills_the_memory_is_left_behind(query: str, seconds: str, said: str) -> None:
-    """In a process of its own: one function of DuckDB fills gigabytes, and listens to nobody."""
-    surroundings = {**os.environ, "MUNTIN_SQL_SECONDS": seconds}
-    done = subprocess.run([sys.executable, "-c", FILLS, query], env=surroundings, capture_output=True, text=True, check=False)
-    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+def test_a_query_that_fills_the_memory_is_left_behind(query: str, seconds: str, said: str, defined: Path) -> None:
+    """In a process of its own: one function of DuckDB fills gigabytes, and listens to nobody. The command ends with a line."""
+    surroundings = {**os.environ, "MUNTIN_SQL_SECONDS": seconds, "MUNTIN_SQL_MEMORY": "200MB"}
+    command = [sys.executable, "-m", "muntin", "sql", defined, query, "--root", defined.parent]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n"), said in done.stderr) == (2, "", 1, True), done.stderr
 
 
 def test_names_that_sql_does_not_tell_apart(tmp_path: Path) -> None:

@@ -141,18 +141,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     with listening():
         try:
-            return _status(given)
+            status = _status(given)
         except Interrupted as interrupted:
             status = end(interrupted.number)
-            return status if arguments is not None else _leave(status)
+        return status if arguments is not None else _leave(status)
 
 
 def _leave(status: int) -> int:
-    """End the process at once where a task may still compute, and a thread cannot be stopped; nothing of it
-    is committed.
+    """End the process at once where a task or a query may still compute, and a thread cannot be stopped;
+    nothing of it is committed.
     """
-    local = sys.modules.get("muntin.tasks.local")
-    if local and local.may_be_at_work():
+    local, limit = map(sys.modules.get, ("muntin.tasks.local", "muntin.sources.sessions.time_limit"))
+    if (local and local.may_be_at_work()) or (limit and limit.is_left_behind()):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

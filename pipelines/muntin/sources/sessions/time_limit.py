@@ -15,6 +15,7 @@ import resource
 import sys
 from contextlib import contextmanager
 from threading import Event, Thread, Timer
+from threading import enumerate as running
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,7 @@ def seconds(usual: float) -> float:
 USUAL_S, USUAL_MEMORY = 300.0, "4GB"
 _LOOKS_EACH_S, _LISTENS_WITHIN_S = 0.02, 1.0
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_QUERY = "muntin-query"
 
 
 def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Table]) -> pa.Table:
@@ -109,7 +111,7 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
             session.close()
 
     thread, begun, most = (
-        Thread(target=work, name="muntin-query", daemon=True),
+        Thread(target=work, name=_QUERY, daemon=True),
         monotonic(),
         _most() + _bytes(memory),
     )
@@ -132,6 +134,11 @@ def within_bounds(session: duckdb.DuckDBPyConnection, query: Callable[[], pa.Tab
             f"sql: the query takes more than {memory} of memory; {MEMORY}=16GB lets it take more"
         )
     raise wrong[0]
+
+
+def is_left_behind() -> bool:
+    """Whether a query is at work whose caller has gone on with an error, or was interrupted."""
+    return any(thread.name == _QUERY for thread in running())
 
 
 def _most() -> int:
