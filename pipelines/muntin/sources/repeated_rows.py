@@ -237,14 +237,14 @@ UNCHANGED, TAKEN_BACK_AGAIN = "unchanged", "D"
 """Words of `CHANGE` of our own: of a row that is as it was before its batch; and of an id that its own batch
 had brought.
 """
-_BRINGS = ("c", "r", "+I", "I", "insert")
+_BRINGS = ("c", "r", "+i", "i", "insert")
 CHANGES_NOTHING = "changes an event whose first row came more than"
 """The begin of the reason for a change without a row to change; a batch that is read later may bring the row.
 """
-_UPDATES = ("u", "+U", "U", "update", "update_postimage")
-_DELETES = ("d", "-U", "-D", "D", "delete", "update_preimage")
-"""Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them."""
-TAKES_BACK = (*_DELETES, UNCHANGED)
+_UPDATES = ("u", "+u", "update", "update_postimage")
+_DELETES = ("d", "-u", "-d", "delete", "update_preimage")
+"""Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them, in small letters."""
+TAKES_BACK = (*_DELETES, TAKEN_BACK_AGAIN, UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +301,10 @@ class Changes:
 
 
 def _says(operation: str, words: tuple[str, ...]) -> str:
-    """SQL for whether a column of any type says one of the words; never null."""
-    return f"coalesce({_quoted(operation)}::VARCHAR IN {words}, false)"
+    """SQL for whether a column of any type says one of the words, in any letters, blanks around it; never
+    null.
+    """
+    return f"coalesce(lower(trim({_quoted(operation)}::VARCHAR)) IN {words}, false)"
 
 
 def to_the_bit(name: str, kind: str) -> str:
