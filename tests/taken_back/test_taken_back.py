@@ -228,7 +228,7 @@ def test_an_id_that_is_brought_again_and_again_is_no_two_rows(tmp_path: Path) ->
 # deletes="op = 'x'" and operation="op": 7 is taken back by its word, 8 by the condition; 9 is changed, 10 has another word
 def test_beside_a_condition_words_take_back_too(tmp_path: Path) -> None:
     shop = Shop(tmp_path, kinds=HOUR, deletes="op = 'x' OR amount > 100 AND op <> 'c'")
-    words, first, second = ("d", "D", "-U", "-D", "delete", "update_preimage"), list[Row](), list[Row]()
+    words, first, second = ("d", "D", "-U", "-D", "DELETE", "Delete", " d", "update_preimage"), list[Row](), list[Row]()
     for ten, word in enumerate(words):
         at = 10 * ten
         first += [("c", at + order, order, 1.0) for order in (7, 8, 9)] + [("c", at + 6, 6, 200.0), (word, at + 6, None, None)]
@@ -264,6 +264,18 @@ def test_types_of_two_batches_are_joined_without_loss(tmp_path: Path) -> None:
     shop.tell({1: [("u", 7, 10, 2.5)]})
     shop.run(0, 1)
     assert firsts(shop) == [(2, 2.5)]
+
+
+def test_whole_numbers_of_json_may_be_negative_in_some_batches(tmp_path: Path) -> None:
+    """DuckDB takes them for BIGINT, and for HUGEINT where both signs occur."""
+    source = {"id": "order", "operation": "op", "changes_within": "3h", "types": {"order": "BIGINT"}}
+    case = Hourly(tmp_path, "{start:%H}.jsonl", source, {"aggregates": {"n": agg.count(), "total": agg.sum("amount")}})
+    case.write("00.jsonl", {"at": times(10, 20, 30), "order": [7, 8, 9], "op": ["c"] * 3, "amount": [-3, 4, 1]})
+    case.write("01.jsonl", {"at": times(70, 80), "order": [7, 8], "op": ["u", "d"], "amount": [5, None]})
+    case.write("02.jsonl", {"at": times(130, 140), "order": [7, 9], "op": ["u", "u"], "amount": [-5, 6]})
+    case.run(0, 1)
+    case.run(2, 2)
+    assert case.rows("n", "total") == [(1, -5), (1, 6)]
 
 
 def test_a_batch_whose_changes_are_gone_is_told_and_nothing_is_published(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def _change(
 
 def _both(share: Share, later: Later, columns: Columns, kinds: Columns) -> dict[str, str]:
     """Column -> the type that has the values of both batches; SourceError if there is none."""
-    types = {name: common_type(kind, kinds.get(name, kind)) for name, kind in columns.items()}
+    types = {name: _wide(kind, kinds.get(name, kind)) for name, kind in columns.items()}
     for name, kind in types.items():
         if kind is None:
             raise SourceError(
@@ -155,6 +155,12 @@ def _both(share: Share, later: Later, columns: Columns, kinds: Columns) -> dict[
                 f'give both one type, as types={{"{name}": "{columns[name]}"}} in {share.bound.source.call}'
             )
     return {name: kind for name, kind in types.items() if kind}
+
+
+def _wide(one: str, other: str) -> str | None:
+    """The common type of two columns of files: whole numbers of JSON are HUGEINT where some are negative."""
+    wide = common_type(*(each.replace("HUGEINT", "BIGINT") for each in (one, other)))
+    return wide.replace("BIGINT", "HUGEINT") if wide and "HUGEINT" in one + other else wide
 
 
 def _cast(table: str, kinds: Columns, both: Columns) -> str:
