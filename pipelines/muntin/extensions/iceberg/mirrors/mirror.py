@@ -6,8 +6,9 @@ One commit to the catalog is a step: all of it or nothing.
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -287,12 +288,10 @@ class Mirror:
         )
         for version in mirrored.versions:
             paths = {f"{mirrored.folder}/{path}" for path in version.paths}
+            notes = {VERSION: str(version.number), MARK: version.mark}
             try:
-                new_snapshots.append(
-                    snapshots.next(
-                        paths - have, have - paths, {VERSION: str(version.number), MARK: version.mark}
-                    )
-                )
+                with redirect_stdout(StringIO()):  # PyIceberg prints a table of columns that differ
+                    new_snapshots.append(snapshots.next(paths - have, have - paths, notes))
             # of a definition before, with columns that the windows lack now: it is passed by
             except ValueError:
                 if version is mirrored.versions[-1]:
