@@ -4,7 +4,7 @@ event.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from muntin.jobs.inspect.selection import Selection
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
-    from muntin.windows.kind import Window
 
 _MOST = 20_000_000  # rows: some gigabytes
 
@@ -61,7 +60,13 @@ def with_empty(bound: Bound, window: str, table: pa.Table, chosen: Selection) ->
     return pa.concat_tables([table, empty], promote_options="permissive")
 
 
-def _of_grid(keys: Sequence[str], window: str, kind: Window, table: pa.Table, chosen: Selection) -> pa.Table:
+def _of_grid(
+    keys: Sequence[str],
+    window: str,
+    kind: Any,  # noqa: ANN401 - of any class: it has a grid
+    table: pa.Table,
+    chosen: Selection,
+) -> pa.Table:
     """Keys and bounds of all windows of a grid from each key's first window to its last."""
     codes = codes_of(table, keys)
     start, end = (instants(table[name].cast(INSTANT)) for name in ("window_start", "window_end"))
@@ -81,7 +86,7 @@ def _of_grid(keys: Sequence[str], window: str, kind: Window, table: pa.Table, ch
     return pa.table(columns | {name: pa.array(value).view(INSTANT) for name, value in bounds.items()})
 
 
-def _windows_in(kind: Window, lows: Ints, highs: Ints) -> int:
+def _windows_in(kind: Any, lows: Ints, highs: Ints) -> int:  # noqa: ANN401 - as above
     """About how many windows of a grid lie in some stretches, by those of a short stretch."""
     short = 2 * kind.follows.longest_us
     starts, _ = kind.grid(int(lows[0]), int(lows[0]) + short)
