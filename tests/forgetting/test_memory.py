@@ -50,6 +50,7 @@ LOSSES: dict[str, Callable[[Path], None]] = {
     "all": lambda folder: [each.unlink() for each in folder.glob("*.json")],  # type: ignore[dict-item]
     "the folder": shutil.rmtree,
     "the content": lambda folder: max(folder.glob("*.json")).write_bytes(b""),  # type: ignore[dict-item]
+    "its place": lambda folder: max(folder.glob("*.json")).write_bytes(min(folder.glob("*.json")).read_bytes()),  # type: ignore[dict-item]
     "a letter": lambda folder: (new := max(folder.glob("*.json"))).write_text(new.read_text().replace("done", "undo")),  # type: ignore[dict-item]
 }
 
@@ -148,8 +149,8 @@ def test_a_secret_that_is_another_lets_nothing_come_back(loss: str, visits: Visi
 def test_a_memory_of_a_newer_version_is_not_guessed_at(visits: Visits) -> None:
     for folder in FOLDERS:
         path = files(visits, folder)[0]
-        path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
-    with pytest.raises(StateError, match="knows format 2; use a newer Muntin"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "format": 4}))
+    with pytest.raises(StateError, match="knows format 3; use a newer Muntin"):
         visits.run(0)
 
 

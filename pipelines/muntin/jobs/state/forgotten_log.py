@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _FOLDERS = (FORGOTTEN, FORGOTTEN_COPY)
-_FORMAT = 2
-"""In format 1, "done" was noted by versions that left keys in footers of files: it does not count."""
+_FORMAT = 3
+"""In format 1, "done" was noted by versions that left keys in footers of files: it does not count. From
+format 3 on, the digest says the number, too: no file stands for another.
+"""
 _MEND = (
     f"put it back from a backup, here or into the folder {FORGOTTEN_COPY} beside: without it nobody knows"
     " which keys are forgotten, and no batch is read"
@@ -68,7 +70,7 @@ def add_event(home: AnyPath, number: int, event: Mapping[str, Any]) -> None:
     """
     path, facts = home / FORGOTTEN / _name(number), {"format": _FORMAT, **event}
     try:
-        write_new(path, (json.dumps({**facts, "digest": _digest(facts)}, indent=1) + "\n").encode())
+        write_new(path, (json.dumps({**facts, "digest": _digest(facts, number)}, indent=1) + "\n").encode())
     except FileExistsError:
         raise
     except OSError as wrong:
@@ -152,7 +154,7 @@ def _read(path: AnyPath, number: int) -> Mapping[str, Any]:
         raise StateError(
             f"{path} has format {event['format']}, and this Muntin knows format {_FORMAT}; use a newer Muntin"
         )
-    if path.name != _name(number) or digest != _digest(event):
+    if digest != _digest(event, number):
         raise StateError(f"{path} is damaged; {_MEND}")
     return event  # type: ignore[no-any-return]
 
@@ -161,5 +163,6 @@ def _name(number: int) -> str:
     return f"{number:06d}.json"
 
 
-def _digest(event: Mapping[str, Any]) -> str:
-    return digest_of(json.dumps(event, sort_keys=True).encode())
+def _digest(event: Mapping[str, Any], number: int) -> str:
+    text = json.dumps(event, sort_keys=True)
+    return digest_of((f"{number} {text}" if event["format"] > 2 else text).encode())  # noqa: PLR2004 - as above
