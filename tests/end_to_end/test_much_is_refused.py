@@ -126,3 +126,12 @@ def test_but_no_reason_where_columns_are_masked() -> None:
     batch = Batch(Interval(0, 1), 10, 2, 0, WORDS)
     (found,) = findings(to("ops", mask=["x"]), Run("shop", batch.interval, (batch,)))
     assert found.observed == "2 of 10 rows (20 %)"
+
+
+def test_batches_that_are_read_together_are_refused_in_words(tmp_path: Path) -> None:
+    """The refused rows of several batches lie in one file, whose columns have no nulls by their type; of a batch alone they may have."""
+    case = Hourly(tmp_path, "{start:%H}.csv", TYPES, {**SUM, **DEFAULT})
+    for hour in range(8):
+        case.write(f"{hour:02}.csv", {"at": []}).write_text(rows(9, 0) if hour == 1 else rows(0, 2))
+    with pytest.raises(SourceError, match=r"2 of 2 rows .*; and 4 more batches; max_quarantined=0\.5.*\n  .*00\.csv, line 2: x cannot"):
+        case.run(0, 7)

@@ -143,4 +143,5 @@ def _rows(bound: Bound, task_files: Read, interval: Interval) -> pa.Table:
     """The refused rows of a batch."""
     start, folder = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), bound.table(QUARANTINE)
     tables = [opened(f"{folder}/{file.path}").read() for file in task_files.files[QUARANTINE]]
-    return pa.concat_tables([table.filter(pc.equal(table[BATCH], start)) for table in tables])
+    own = [table.filter(pc.equal(table[BATCH], start)) for table in tables]
+    return pa.concat_tables(own, promote_options="default")  # files without nulls say so
