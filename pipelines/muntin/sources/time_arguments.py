@@ -75,8 +75,9 @@ def at(
     `start` of given windows.
 
     Args:
-        column: timestamps, texts that read as timestamps, or integers.
-        unit: of integers.
+        column: timestamps, texts that read as timestamps, or numbers.
+        unit: of numbers, whole or with a fraction, as 1714557600.5. What is finer than a microsecond is cut
+            off; of doubles the shortest digits count.
         timezone: the zone of times that have none; UTC unless given. Spark's session zone changes nothing.
         format: how times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601
             unless given.
@@ -118,7 +119,7 @@ def _check_format(text: object, unit: object) -> None:
             ' timezone="Europe/Vienna"'
         )
     if unit is not None:
-        raise DefinitionError(f"format={text!r} is for text and unit={unit!r} for integers; give one of them")
+        raise DefinitionError(f"format={text!r} is for text and unit={unit!r} for numbers; give one of them")
 
 
 def check_local_times(at: At, arrival_order: str | None, times: Mapping[str, str | None]) -> None:

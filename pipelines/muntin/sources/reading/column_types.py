@@ -87,6 +87,11 @@ def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], 
         name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf)
         for name, kind in guessed.items()
     }
+    if source.format == "csv" and source.unit:  # a double has fewer digits than a time may be written with
+        times = {source.event_time, source.arrival_time} - {*source.types}
+        column_types |= {
+            name: "VARCHAR" for name, kind in guessed.items() if name in times and kind == "DOUBLE"
+        }
     looked_at = _looked_at(source, column_types, used)
     if source.format == "json":
         renamed = _check_names(session, source, column_types, paths, used)

@@ -40,6 +40,8 @@ def told_extent(
     """
     if source.numbered and any(selected(source.numbered, path) for path in paths):
         return None  # a column of the name may be another
+    if columns.get(source.event_time) == "DOUBLE":
+        return None  # footers need not have its digits
     local = local_time(source, source.event_time, columns)
     clock, even = (f"{CHANGE}({local})", f" AND {odd(local)} = 0") if local else ("0", "")
     part, before = "", "0"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant
+from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant, with_point
 from muntin.sources.reading.column_hints import check_named, no_column
 from muntin.sources.reading.dimensions.dimension import empty_columns
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
+_FRACTION = r"\s*[-+]?\d+\.\d{1,18}0*\s*"
+_DIGITS = "DECIMAL(38,18)"
 
 
 def event_time(source: Source, columns: Columns) -> str:
@@ -74,13 +76,8 @@ def instant(source: Source, name: str, what: str, columns: Columns) -> str:
         return at(source, local)
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _timestamp_us(column, kind)
-    if kind in INTEGERS and source.unit:
-        return _counted(f"try_cast({column} AS HUGEINT)", source.unit)
-    if kind == "VARCHAR" and source.unit:
-        return _counted(
-            f"try_cast(CASE WHEN regexp_full_match({column}, '{_WHOLE}') THEN {column} END AS HUGEINT)",
-            source.unit,
-        )
+    if counted := _of_number(source, column, kind):
+        return counted
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
@@ -94,10 +91,32 @@ def instant(source: Source, name: str, what: str, columns: Columns) -> str:
         )
     mend = (
         f'say unit="s", "ms", "us" or "ns", as event_time=sources.at("{source.event_time}", unit="s")'
-        if kind in INTEGERS
-        else "name a timestamp, an integer or a text column"
+        if kind in INTEGERS or kind == "DOUBLE" or kind.startswith("DECIMAL(")
+        else "it has too few digits for times; let it be written as DOUBLE"
+        if kind == "FLOAT"
+        else "name a timestamp, a number or a text column"
     )
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
+
+
+def _of_number(source: Source, column: str, kind: str) -> str | None:
+    """SQL for a number of units since 1970 in microseconds; None where a column of this type holds none."""
+    unit, is_decimal = source.unit, kind.startswith("DECIMAL(")
+    if not unit:
+        return None
+    if kind in INTEGERS:
+        return _counted(f"try_cast({column} AS HUGEINT)", unit)
+    if kind == "DOUBLE" or is_decimal:
+        digits = column if is_decimal else f"try_cast({column}::VARCHAR AS {_DIGITS})"
+        return _with_fraction(digits, unit)
+    if kind != "VARCHAR":
+        return None
+    text = with_point(column, source.dialect.decimal, source.dialect.thousands)
+    whole, digits = (
+        f"try_cast(CASE WHEN regexp_full_match({text}, '{form}') THEN {text} END AS {number})"
+        for form, number in ((_WHOLE, "HUGEINT"), (_FRACTION, _DIGITS))
+    )
+    return f"coalesce({_counted(whole, unit)}, {_with_fraction(digits, unit)})"
 
 
 def _counted(units: str, unit: str) -> str:
@@ -105,6 +124,12 @@ def _counted(units: str, unit: str) -> str:
     if unit == "ns":
         return f"try_cast(({units} - (({units} % 1000) + 1000) % 1000) // 1000 AS BIGINT)"
     return f"try_cast({units} * {_PER_UNIT[unit]} AS BIGINT)"
+
+
+def _with_fraction(units: str, unit: str) -> str:
+    """SQL for units with decimals since 1970 in microseconds; what is finer is cut off downwards."""
+    part = f"floor(({units} - floor({units})) * {_PER_UNIT.get(unit, 0)})::BIGINT"
+    return f"{_counted(f'try_cast(floor({units}) AS HUGEINT)', unit)} + {part}"
 
 
 def local_time(source: Source, name: str, columns: Columns) -> str | None:
