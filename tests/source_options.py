@@ -10,6 +10,7 @@ _ROWS = {
     "operation": "operation",
     "deletes": "deletes",
     "dedupe": "dedupe",
+    "newest_by": "newest_by",
     "dedupe_within": "within",
     "changes_within": "within",
 }

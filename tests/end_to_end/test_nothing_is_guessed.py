@@ -148,3 +148,11 @@ def test_states_of_tab_separated_files_keep_their_name() -> None:
 def test_a_time_that_is_no_date_goes_to_the_quarantine(tmp_path: Path) -> None:
     (batch,) = csv(tmp_path, "at\ninfinity\n2024-01-01 00:10:00\n").run().batches
     assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (2, 1, 1)
+
+
+def test_ids_of_several_batches_are_compared_as_they_are_written(tmp_path: Path) -> None:
+    """By its file alone 007 would be a number in the first hour, and a text in the second."""
+    case = Hourly(tmp_path, "{start:%H}.csv", {"dedupe": "k", "dedupe_within": "2h"})
+    case.write("00.csv", {"at": []}).write_text("at,k\n2024-01-01 00:10:00,007\n2024-01-01 00:10:00,7\n")
+    (tmp_path / "data/01.csv").write_text("at,k\n2024-01-01 01:10:00,007\n2024-01-01 01:10:00,a7\n")
+    assert [(batch.rows_accepted, batch.rows_duplicate) for batch in case.run(0, 1).batches] == [(2, 0), (1, 1)]

@@ -277,10 +277,11 @@ def test_what_cannot_be_is_refused(wrong: dict[str, Any], told: str) -> None:
             of_kind(event_time="at", **wrong)
 
 
-def test_files_of_text_say_the_type_of_an_id() -> None:
-    with pytest.raises(DefinitionError, match=r'types=\{"id": "VARCHAR"\}'):
-        files("{start:%H}.csv", event_time="at", rows=sources.events(dedupe="id", within="1h"))
-    assert files("{start:%H}.csv", event_time="at", rows=sources.events(dedupe="id", within="1h"), types={"id": "VARCHAR"}).dedupe_within_us
+def test_an_id_of_files_of_text_is_a_text_unless_a_type_is_given() -> None:
+    how: dict[str, Any] = {"event_time": "at", "rows": sources.events(dedupe="id", within="1h")}
+    assert files("{start:%H}.csv", **how).types == {"id": "VARCHAR"}
+    assert files("{start:%H}.csv", **how, types={"id": "BIGINT"}).types == {"id": "BIGINT"}
+    assert files("{start:%H}.parquet", **how).types == {}
 
 
 def test_it_is_part_of_what_states_are_made_by(tmp_path: Path) -> None:

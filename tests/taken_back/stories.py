@@ -3,7 +3,7 @@
 A row is (operation, order, minute of its event, amount). Batches are hours. The city of an order follows from its amount.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,12 @@ class Shop:
     """A story in files, and the pipeline over it.
 
     `within`: hours that an order may change for; `form`: of the files; `kinds`: the windows; `told`: what the source is told otherwise.
+    With `newest_by="rank"` files have a column more, which follows from the amount.
     """
 
     def __init__(self, folder: Path, within: int = 3, form: str = "parquet", kinds: Mapping[str, Any] = WINDOWS, **told: Any) -> None:
-        changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": TYPES}
+        types = TYPES | ({"rank": "BIGINT"} if "newest_by" in told else {})
+        changes = {"id": "order", "operation": "op", "changes_within": f"{within}h", "types": types}
         other = {"windows": kinds, "aggregates": AGGREGATES}
         self.within, self.form, self.told, self.rows = within, form, told, dict[int, Sequence[Row]]()
         self.hours = Hourly(folder, f"{{start:%H}}.{form}", source={**changes, **told}, other=other)
@@ -53,7 +55,8 @@ class Shop:
         """Write the files of some hours."""
         for hour, rows in story.items():
             self.rows[hour] = rows
-            self.hours.write(f"{hour:02}.{self.form}", columns(rows))
+            ranks = {"rank": pa.array(map(rank, rows), pa.int64())} if "newest_by" in self.told else {}
+            self.hours.write(f"{hour:02}.{self.form}", {**columns(rows), **ranks})
 
     def run(self, first: int, last: int | None = None) -> RunReport:
         return self.hours.run(first, first if last is None else last)
@@ -68,7 +71,8 @@ class Shop:
 
     def takes(self, row: Row) -> bool:
         """Whether a row is not refused, whatever the other rows are."""
-        return is_taken(row, words="deletes" not in self.told, backs=self.backs)
+        newest = row[1] is None or rank(row) is not None or "newest_by" not in self.told
+        return newest and is_taken(row, words="deletes" not in self.told, backs=self.backs)
 
     def cleaned(self, rows: Sequence[Row]) -> Mapping[str, pa.Array]:
         """The rows of a clean run, as columns."""
@@ -78,7 +82,8 @@ class Shop:
         """The windows are those of a clean run over the rows that are left."""
         updates = UPDATES if self.told.get("operation", "op") else ()
         story = {hour: [row for row in rows if self.takes(row)] for hour, rows in self.rows.items()}
-        for hour, rows in left(story, self.within, updates, self.backs).items():
+        newest = rank if "newest_by" in self.told else lambda _: 0
+        for hour, rows in left(story, self.within, updates, self.backs, newest).items():
             self.clean.write(f"{hour:02}.parquet", self.cleaned(rows))
         self.clean.run(min(self.rows), max(self.rows))
         for window in self.hours.other["windows"]:
@@ -97,6 +102,11 @@ def city(row: Row) -> str | None:
     return None if row[3] is None else "Graz" if row[3] < 5 else "Linz"
 
 
+def rank(row: Row) -> int | None:
+    """A number that says how new a row is, with many that are equal, whenever it came."""
+    return None if row[3] is None else int(row[3] * 100) % 3
+
+
 def moment(minute: float | None) -> Any:
     return None if minute is None else START + timedelta(minutes=minute)
 
@@ -107,7 +117,13 @@ def is_taken(row: Row, *, words: bool = True, backs: Sequence[str] = DELETES) ->
     return (op != "?" or not words) and (order is not None if op in backs else minute is not None)
 
 
-def left(story: Story, within: int, updates: Sequence[str] = UPDATES, backs: Sequence[str] = DELETES) -> dict[int, list[Row]]:
+def left(
+    story: Story,
+    within: int,
+    updates: Sequence[str] = UPDATES,
+    backs: Sequence[str] = DELETES,
+    newest: Callable[[Row], int | None] = lambda _: 0,
+) -> dict[int, list[Row]]:
     """The rows that are left, in the hours whose files brought their orders first, each in the place of the last row of its order there.
 
     Args:
@@ -115,6 +131,7 @@ def left(story: Story, within: int, updates: Sequence[str] = UPDATES, backs: Seq
         within: hours that an order may change for.
         updates: operations that are of an order which was there, beside those that take back: refused where nobody in reach brought that.
         backs: operations that take back.
+        newest: how new a row is: the newest counts, and of equal rows the last, in the place of the newest of its hour.
     """
     begun = {(hour, row[1]): row[0] for hour, rows in story.items() for row in reversed(rows)}
     brought = {which for which, op in begun.items() if op not in (*backs, *updates)}
@@ -129,7 +146,9 @@ def left(story: Story, within: int, updates: Sequence[str] = UPDATES, backs: Seq
         for place, row in enumerate(story[hour]):
             order = row[1] if row[1] is not None else (hour, place)
             if (at := hour if row[1] is None else home(hour, row[1])) is not None:
-                if hour == at:
-                    found[at].pop(order, None)
-                found[at][order] = row
+                before = found[at].get(order)
+                if before is None or row[1] is None or (newest(row) or 0) >= (newest(before) or 0):
+                    if hour == at:
+                        found[at].pop(order, None)
+                    found[at][order] = row
     return {hour: [row for row in rows.values() if row[0] not in backs] for hour, rows in found.items()}

@@ -34,14 +34,19 @@ def signs(dice: random.Random) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("seed", some(range(20), one_in=20))
-def test_windows_are_those_of_the_rows_that_are_left(seed: int, tmp_path: Path) -> None:
-    stream_of_changes(seed, tmp_path)
+@pytest.mark.parametrize("newest_by", [None, "rank"])
+def test_windows_are_those_of_the_rows_that_are_left(seed: int, newest_by: str | None, tmp_path: Path) -> None:
+    stream_of_changes(seed, tmp_path, newest_by)
 
 
-def stream_of_changes(seed: int, folder: Path) -> None:
-    """Random changes of some hours; hours are run and replaced in any order; then all, beside a clean run."""
+def stream_of_changes(seed: int, folder: Path, newest_by: str | None = None) -> None:
+    """Random changes of some hours; hours are run and replaced in any order; then all, beside a clean run.
+
+    `newest_by`: the column by which the newest row counts; None: the last row counts.
+    """
     dice = random.Random(f"taken back {seed}")
-    shop = Shop(folder, dice.randint(1, 4), dice.choice(["parquet", "parquet", "csv", "jsonl"]), **signs(dice))
+    newest = {"newest_by": newest_by} if newest_by else {}
+    shop = Shop(folder, dice.randint(1, 4), dice.choice(["parquet", "parquet", "csv", "jsonl"]), **signs(dice), **newest)
     told = story(dice)
     shop.tell(told)
     stretches = [(hour, min(hour + dice.randint(0, 3), HOURS - 1)) for hour in range(HOURS)] * 2

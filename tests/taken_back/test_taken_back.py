@@ -107,6 +107,64 @@ def test_a_change_of_a_change_is_found_by_what_the_row_says(tmp_path: Path) -> N
     shop.check()
 
 
+# hour      0                1                     2                      the rank of a row: 300 x amount, modulo 3
+# 7         c, rank 2        u, rank 0: older      u, rank 2: as new      the amount of hour 2
+# 8         c, rank 1        d, rank 0: older                             stays
+# 9         c, rank 0        d, rank 2             u, rank 1: older       is taken back
+RANKED = {
+    0: [("c", 7, 10, 3.02), ("c", 8, 20, 1.0), ("c", 9, 30, 3.0), ("c", 11, 40, 1.01), ("u", 11, 40, 1.0)],
+    1: [("u", 7, 10, 9.0), ("d", 8, None, 6.0), ("d", 9, None, 3.02), ("u", 11, 40, None)],
+    2: [("u", 7, 10, 8.0), ("u", 9, 30, 1.0)],
+}
+
+
+@pytest.mark.parametrize("form", some(["parquet", "csv"]))
+@pytest.mark.parametrize("hours", [[(0, 2)], [(0, 0), (1, 1), (2, 2)], [(2, 2), (1, 1), (0, 0), (0, 2)]])
+def test_the_newest_row_counts_whenever_it_comes(tmp_path: Path, form: str, hours: list[tuple[int, int]]) -> None:
+    shop = Shop(tmp_path, form=form, kinds=HOUR, newest_by="rank")
+    shop.tell(RANKED)
+    for first, last in hours:
+        shop.run(first, last)
+    (window,) = (row for row in shop.read("hour").to_pylist() if row["window_start"] == START)
+    assert (window["n"], window["total"]) == (3, (8.0 + 1.0 + 1.01) / 7)
+    (row,) = quarantined(shop.pipeline, root=shop.hours.root).to_pylist()
+    assert (row["batch"], row["reason"]) == (hour(1), "has no number or time that says how new it is (newest_by)")
+    shop.check()
+    shop.tell({1: [("u", 8, 20, 1.2)]})  # rank 0 of another amount, and order 9 is not taken back
+    shop.run(1)
+    shop.check()
+
+
+def test_explain_says_that_the_newest_row_counts(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, kinds=HOUR, newest_by="rank")
+    shop.tell(RANKED)
+    shop.run(0, 2)
+    (window,) = explain(shop.pipeline, "hour", root=shop.hours.root, at=START).windows
+    assert {each.what for each in window.changes} == {"takes a row back, if it is the newest", "changes a row, if it is the newest"}
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"types": {"order": "BIGINT", "rank": "VARCHAR"}}, "newest_by: column 'rank' is VARCHAR, and of texts '9' is newer than '10'"),
+        ({"types": {"order": "BIGINT", "rang": "BIGINT"}, "newest_by": "rang"}, "no column 'rang'"),
+        ({"newest_by": 7}, "newest_by: 7 is for rows with an id="),
+    ],
+)
+def test_how_new_a_row_is_must_be_known(tmp_path: Path, told: dict[str, Any], says: str) -> None:
+    shop = Shop(tmp_path, form="csv", kinds=HOUR, **{"newest_by": "rank", **told})
+    shop.tell(RANKED)
+    with pytest.raises((DefinitionError, SourceError), match=says):
+        shop.run(0, 2)
+
+
+def test_what_has_no_newest_row() -> None:
+    with pytest.raises(DefinitionError, match="of rows that are alike by dedupe= the first counts"):
+        sources.events(dedupe="id", newest_by="at")
+    with pytest.raises(DefinitionError, match="so newest_by= has no place"):
+        sources.table("lake/orders", event_time="at", changes=True, rows=sources.events(id="id", within="7d", newest_by="at"))
+
+
 # within 1 hour     0      1      2
 # order 7           c      u      u: the order is two hours old
 def test_what_nobody_can_apply_goes_to_the_quarantine_with_its_reason(tmp_path: Path) -> None:
@@ -340,9 +398,8 @@ def test_a_condition_that_does_not_fit_the_columns_is_told(tmp_path: Path) -> No
         shop.run(0)
 
 
-def test_text_files_say_the_type_of_the_id() -> None:
-    with pytest.raises(DefinitionError, match=r'types={"order": "VARCHAR"}'):
-        sources.files("data/{start:%H}.csv", **grouped(**RIGHT))
+def test_the_id_of_text_files_is_a_text() -> None:
+    assert sources.files("data/{start:%H}.csv", **grouped(**RIGHT)).types["order"] == "VARCHAR"
 
 
 def test_states_are_kept_as_long_as_rows_may_change(tmp_path: Path) -> None:

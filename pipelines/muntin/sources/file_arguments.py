@@ -113,13 +113,9 @@ def files(
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     column_types = {**(columns or {}), **(types or {}), **(hive or {})}
     terms = checked_terms(event_time, rows or changes, column_types, arrival_order, arrival_time)
-    unknown = [name for name in terms["dedupe"] if name not in terms["types"]]
-    # text does not tell types: the id 007 would be a number in the files of one batch, and a text in another
-    if terms["dedupe_within_us"] is not None and form != "parquet" and unknown:
-        raise DefinitionError(
-            f"{unknown[0]} of files of different batches is compared (within=), so its type must be said "
-            f'where files are {form}: types={{"{unknown[0]}": "VARCHAR"}}'
-        )
+    if terms["dedupe_within_us"] is not None and form != "parquet":
+        # as texts: the id 007 would be a number in the files of one batch, and a text in another
+        terms["types"] = dict.fromkeys(terms["dedupe"], "VARCHAR") | terms["types"]
     return FileSource(
         str(path),
         missing,
@@ -142,6 +138,8 @@ def _format(given: object, path: str) -> tuple[Format, FileFormat]:
     written = given if isinstance(given, FileFormat) else FileFormat("csv")
     if given is None:
         return format_of(path), written
+    if callable(given):
+        raise DefinitionError(f"format: {given!r} is a function; write format=sources.csv()")
     name = given.name if isinstance(given, FileFormat) else given
     check_choice("format", name, ("parquet", "csv", "jsonl"))
     return ("json" if name == "jsonl" else cast("Format", name)), written

@@ -45,6 +45,7 @@ class Events:
     deletes: str | None = None
     within: Duration | None = None
     dedupe: tuple[str, ...] = ()
+    newest_by: str | None = None
 
 
 def events(
@@ -54,6 +55,7 @@ def events(
     deletes: str | None = None,
     within: Duration | None = None,
     dedupe: str | Sequence[str] | None = None,
+    newest_by: str | None = None,
 ) -> Events:
     """How rows become facts, where not each row is an event: rows that come twice (`dedupe`), or rows that
     later rows change or take back (`id`).
@@ -76,6 +78,9 @@ def events(
         dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them
             the first to arrive counts; the other rows are duplicates, which the report counts. A null is like
             no other. A batch is then read by one task.
+        newest_by: with `id`, the column, of numbers or times, whose largest value counts of all rows of an
+            id, whichever came last; of equal values the last to arrive. A row with an id and without a value
+            goes to the quarantine.
 
     Raises:
         DefinitionError: what does not go together.
@@ -100,7 +105,12 @@ def events(
         )
     if (id is not None and within is None) or (id is None and (operation is not None or deletes is not None)):
         raise DefinitionError(_ALL_THREE)
-    rows = Events(_columns("id", id), operation, deletes, within, _columns("dedupe", dedupe))
+    if newest_by is not None and (id is None or not isinstance(newest_by, str) or not newest_by):
+        raise DefinitionError(
+            f'newest_by: {newest_by!r} is for rows with an id= that change; write newest_by="updated_at" '
+            "beside id=, or leave it out: of rows that are alike by dedupe= the first counts"
+        )
+    rows = Events(_columns("id", id), operation, deletes, within, _columns("dedupe", dedupe), newest_by)
     _within_us(rows)
     return rows
 
@@ -111,9 +121,10 @@ def changes(
     within: Duration,
     operation: str | None = None,
     deletes: str | None = None,
+    newest_by: str | None = None,
 ) -> Events:
     """Rows that later rows change or take back: `events` with an `id`."""
-    return events(id=id, operation=operation, deletes=deletes, within=within)
+    return events(id=id, operation=operation, deletes=deletes, within=within, newest_by=newest_by)
 
 
 _ALL_THREE = (
@@ -180,7 +191,13 @@ def terms_of_rows(rows: Events | None, *, of_table: bool | None) -> dict[str, An
             raise DefinitionError(_ALL_THREE)
         condition = [_says(rows.operation, _DELETES)] if rows.operation else []
         condition += [f"({expression(rows.deletes, 'deletes')})"] if rows.deletes is not None else []
-        changed = Changes(" OR ".join(condition), rows.operation, within_us, words=rows.deletes is None)
+        changed = Changes(
+            " OR ".join(condition),
+            rows.operation,
+            within_us,
+            words=rows.deletes is None,
+            newest_by=rows.newest_by,
+        )
     return {"dedupe": rows.id, "dedupe_within_us": 2 * within_us, "changes": changed}
 
 
@@ -191,7 +208,7 @@ def _check_of_table(rows: Events | None) -> None:
             " row became which, so id= names rows, and within= says how long after its first commit a row may"
             ' change; say them, as changes=True, rows=sources.events(id="order_id", within="7d")'
         )
-    if given := [name for name in ("operation", "deletes") if getattr(rows, name) is not None]:
+    if given := [name for name in ("operation", "deletes", "newest_by") if getattr(rows, name) is not None]:
         raise DefinitionError(
             f"changes: the log of the table says which row of an id came last, so {given[0]}= has no place;"
             " leave it out"
@@ -212,18 +229,21 @@ def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
     `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change earlier rows,
-    so that the last row of an id counts; `BROUGHT` then says whether the first row brings the id.
+    so that the last or newest row of an id counts; `BROUGHT` then says whether the first row brings the id.
     """
     rows = (
         f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')"
         if changes and changes.of_table
         else rows
     )
-    apart = f"PARTITION BY {IDENTITY}, coalesce({times.condition}, false) ORDER BY {ORDINAL}"
-    brought = f", first_value({changes.brings}) OVER ({apart}) AS {BROUGHT}" if changes else ""
+    apart = f"PARTITION BY {IDENTITY}, coalesce({times.condition}, false)"
+    brought = (
+        f", first_value({changes.brings}) OVER ({apart} ORDER BY {ORDINAL}) AS {BROUGHT}" if changes else ""
+    )
+    newest = f"{_quoted(changes.newest_by)} DESC, " if changes and changes.newest_by else ""
     return (
         f"SELECT *{brought} FROM {rows} QUALIFY {IDENTITY} IS NULL OR NOT coalesce({times.condition}, false) "
-        f"OR row_number() OVER ({apart}{' DESC' if changes else ''}) = 1"
+        f"OR row_number() OVER ({apart} ORDER BY {newest}{ORDINAL}{' DESC' if changes else ''}) = 1"
     )
 
 
@@ -258,6 +278,7 @@ class Changes:
             microseconds.
         words: whether each of the words must be known.
         of_table: whether they are changes of a table with a log, of Delta or Iceberg.
+        newest_by: the column whose largest value counts of the rows of an id; None: the last row counts.
     """
 
     deletes: str
@@ -265,6 +286,7 @@ class Changes:
     within_us: int
     words: bool = False
     of_table: bool = False
+    newest_by: str | None = None
 
     @property
     def takes_back(self) -> str:
@@ -289,6 +311,10 @@ class Changes:
         conditions.append(
             (f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'")
         )
+        if self.newest_by:
+            value = f"coalesce({_quoted(self.newest_by)}::VARCHAR, 'nan')"
+            untold = "'has no number or time that says how new it is (newest_by)'"
+            conditions.append((f"({IDENTITY} IS NULL OR {value} <> 'nan')", untold))
         if self.operation and self.words:
             is_known_operation = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
             conditions.append(

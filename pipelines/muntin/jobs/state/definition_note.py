@@ -75,8 +75,9 @@ def _event_time(source: Source) -> str:
 def _dedupe(source: Source) -> str:
     """The columns by which rows of a source are compared, and how far."""
     if changes := source.changes:
+        which = f"the newest row by {changes.newest_by}" if changes.newest_by else "the last row"
         return (
-            f"{', '.join(source.dedupe)}, the last row, back if {changes.deletes}, within"
+            f"{', '.join(source.dedupe)}, {which}, back if {changes.deletes}, within"
             f" {spell(changes.within_us)}"
         )
     within = "" if source.dedupe_within_us is None else f" within {spell(source.dedupe_within_us)}"

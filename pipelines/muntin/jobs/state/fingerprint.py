@@ -77,6 +77,7 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
         facts["dedupe_within"] = source.dedupe_within_us
     if source.changes is not None:
         facts["changes"] = [source.changes.operation, source.changes.deletes, source.changes.brings]
+        facts["changes"] += [source.changes.newest_by] if source.changes.newest_by else []
     if source.types:
         facts["types"] = sorted(source.types.items())
     if source.hive:

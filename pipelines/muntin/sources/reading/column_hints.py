@@ -11,6 +11,7 @@ import duckdb
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
+from muntin.sources.casts import is_number
 from muntin.sources.file_source import FileSource
 from muntin.sources.reading.scan import in_every_file, scan
 from muntin.sources.sessions.duckdb_session import described
@@ -18,7 +19,7 @@ from muntin.sources.sessions.duckdb_session import described
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 
 _DELIMITERS = ";\t|,"
 _MAGIC = {
@@ -42,22 +43,31 @@ def no_column(what: str, name: str, columns: Collection[str], source: Source) ->
             f"{what}: no column {name!r}; the first line says how the file is written, and the header follows"
             f" it: say format=sources.csv(delimiter={delimiter!r}, skip_lines=1)"
         )
-    return (
-        f"{what}: no column {name!r}; there are"
-        f" {', '.join(names)}{did_you_mean(name, names) or _of_csv(names, source)}"
-    )
+    if source.format == "csv" and any("\0" in each for each in names):
+        return (
+            f"{what}: no column {name!r}; the file is written with two bytes a letter: say"
+            ' format=sources.csv(encoding="utf-16")'
+        )
+    return f"{what}: no column {name!r}; there are {', '.join(names)}{_of_csv(names, source, name)}"
 
 
-def _of_csv(names: Sequence[str], source: Source) -> str:
-    """How a CSV file may have to be read, by its first line."""
-    if source.format != "csv" or source.dialect.header:
-        return ""
+def _of_csv(names: Sequence[str], source: Source, name: str) -> str:
+    """The column that was meant, or how a CSV file may have to be read, by its first line."""
+    is_csv = source.format == "csv" and not source.dialect.header
+    values = sum(bool(_VALUE.fullmatch(each)) for each in names) if is_csv else 0
+    near = did_you_mean(name, names) if 2 * values < len(names) else ""
+    if near or not is_csv:
+        return near
     other = [
         each for each in _DELIMITERS if each != source.separator and len(names) == 1 and each in names[0]
     ]
     if other:
-        return f"; say format=sources.csv(delimiter={other[0]!r})"
-    values = sum(bool(_VALUE.fullmatch(name)) for name in names)
+        return (
+            f"; say format=sources.csv(delimiter={other[0]!r}), with skip_lines=1 if a line stands above the"
+            " header"
+        )
+    if len(names) == 1:
+        return "; if lines stand above the header, say format=sources.csv(skip_lines=1) for one line"
     return (
         "; if the first line is a row and has no names, say "
         'format=sources.csv(header=["...", ...]) with a name for each column'
@@ -66,20 +76,29 @@ def _of_csv(names: Sequence[str], source: Source) -> str:
     )
 
 
-def check_named(source: Source, columns: Collection[str]) -> None:
-    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small
-    letters alike.
+def check_named(source: Source, columns: Columns) -> None:
+    """See that columns are there by which rows are ordered and identified, and that the newest row can be
+    known; DuckDB takes capitals and small letters alike.
     """
+    newest_by = source.changes.newest_by if source.changes else None
     lower_names = {name.lower() for name in columns}
     for what, names in (
         ("arrival_order", [source.arrival_order] if source.arrival_order else []),
         ("dedupe", source.dedupe),
+        ("newest_by", [newest_by] if newest_by else []),
     ):
         for name in names:
             if name.lower() not in lower_names and not (
                 what == "arrival_order" and name == source.arrival_time
             ):
                 raise SourceError(no_column(what, name, columns, source))
+    for name, kind in columns.items():
+        is_ordered = is_number(kind) or kind == "DATE" or kind.startswith("TIMESTAMP")
+        if newest_by and name.lower() == newest_by.lower() and not is_ordered:
+            raise SourceError(
+                f"newest_by: column {name!r} is {kind}, and of texts '9' is newer than '10'; say its type,"
+                f' types={{"{name}": "TIMESTAMPTZ"}} or "BIGINT", in {source.call}'
+            )
 
 
 def lacks_types(

@@ -123,7 +123,7 @@ class ToldChange:
     Attributes:
         batch: start of the batch whose row it changes.
         by: start of its own batch.
-        what: "takes a row back" or "changes a row".
+        what: "takes a row back" or "changes a row", with `newest_by` if it is the newest.
         version: of a Delta table, the version whose commit it is of.
         file: its file, or the address of its topic and partition.
         position: its number in the file, from 0.
@@ -173,15 +173,18 @@ def _told(share: Share, earlier: Earlier, home_us: int, later: Later) -> Iterato
     with rows_among(share, later, ids) as rows:
         if not rows:
             return
-        takes_back = share.bound.source.changes.takes_back  # type: ignore[union-attr]  # changes were asked for
+        changes = share.bound.source.changes
+        assert changes is not None  # noqa: S101 - changes were asked for
+        if_newest = ", if it is the newest" if changes.newest_by else ""
         query = (
-            f"SELECT NULL AS {FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}, CASE WHEN {takes_back} THEN '{_BACK}' ELSE"
-            f" '{_CHANGED}' END AS reason, {whole_row(rows.columns)} AS row FROM {rows.rows}"
+            f"SELECT NULL AS {FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}, CASE WHEN {changes.takes_back} THEN"
+            f" '{_BACK}{if_newest}' ELSE '{_CHANGED}{if_newest}' END AS reason,"
+            f" {whole_row(rows.columns)} AS row FROM {rows.rows}"
         )
         table = placed(rows.session, rows.session.sql(query).to_arrow_table(), rows.files, ())
     batches = from_us(home_us), from_us(later.batch_us)
     for each in table.to_pylist():
-        if each["reason"] in (_BACK, _CHANGED):  # the remaining rows are bad rows of the files
+        if each["reason"].startswith((_BACK, _CHANGED)):  # the remaining rows are bad rows of the files
             step = later.steps.get(each["file"])
             version = step.version if step else None
             yield ToldChange(

@@ -124,7 +124,7 @@ def _change(
     session.register(_OWN, own)
     join = (
         f"{_LATER} AS later JOIN {_OWN} AS own USING ({ID_HIGH}, {ID_LOW}) JOIN {ONCE} AS once ON"
-        f" once.{ORDINAL} = own.{ORDINAL}"
+        f" once.{ORDINAL} = own.{ORDINAL}{_is_newest(share, both)}"
     )
     here = _cast("once", columns, both)
     there = _cast("later", kinds, both)
@@ -142,6 +142,16 @@ def _change(
     session.unregister(_LATER)
     session.unregister(_OWN)
     return both, met, name_of_changes(ids)
+
+
+def _is_newest(share: Share, both: Columns) -> str:
+    """SQL behind a condition for whether a later row is as new as the row at home; "" where each is."""
+    newest_by = share.bound.source.changes.newest_by if share.bound.source.changes else None
+    if not newest_by:
+        return ""
+    (kind,) = (kind for name, kind in both.items() if name.lower() == newest_by.lower())
+    later, once = (f"{table}.{quoted(newest_by)}::{kind}" for table in ("later", "once"))
+    return f" AND {later} >= {once}"
 
 
 def _both(share: Share, later: Later, columns: Columns, kinds: Columns) -> dict[str, str]:
