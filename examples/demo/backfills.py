@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from examples.demo.backfill import TASKS, create, seen
@@ -64,7 +65,7 @@ def backfills(folder: Path, times: int) -> None:
             create(running, f"week_{number}", date(2013, 1, 1), date(2013, 1, DAYS), "--max-active-runs", "3")
             print(f"  {time.monotonic() - begun:4.0f} s  {number + 1} backfills created", flush=True)
         for number in range(times):
-            running.follow(lambda api, dag_id=f"week_{number}": seen(api, running.home, dag_id, DAYS))
+            running.follow(partial(seen, home=running.home, dag_id=f"week_{number}", days=DAYS))
     print(f"{times} backfills, {times * DAYS} runs: none lost, {time.monotonic() - begun:.0f} s")
 
 

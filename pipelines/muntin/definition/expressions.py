@@ -47,6 +47,9 @@ TOKEN = re.compile(
 )
 
 
+_EQUALS_NULL = re.compile(r"(?<![:=<>!] )(= = |= |< > |! = )NULL\b", re.IGNORECASE)
+
+
 def expression(text: object, name: str) -> str:
     """A SQL expression that a user gives to the function `name`, without blanks around it."""
     if not isinstance(text, str) or not text.strip():
@@ -75,6 +78,8 @@ def _problem(text: str) -> str:
     words = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]
     if any(each.startswith(("--", "/*")) for each in words):
         return "holds a comment; leave it out"
+    if never := _EQUALS_NULL.search(" ".join(words)):
+        return f"holds {never[0]!r}, which is never true; write IS NULL or IS NOT NULL"
     if words[0].upper() in ("DISTINCT", "ALL"):
         return f"is no expression but begins with {words[0]}; to count each value once, say distinct=True"
     if mine := [each for each in words if each.lower().startswith("muntin_")]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -107,14 +108,37 @@ def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -
     listed = "; ".join(text for _, text in over[:_SHOWN]) + (
         f"; and {many(len(over) - _SHOWN, 'more batch')}" if len(over) > _SHOWN else ""
     )
-    rows = "".join(
-        f"\n  {spelled_row(row)}" for row in _rows(bound, task_files, over[0][0]).slice(0, _SHOWN).to_pylist()
-    )
+    first_rows = _rows(bound, task_files, over[0][0]).slice(0, _SHOWN).to_pylist()
+    rows = "".join(f"\n  {spelled_row(row)}" for row in first_rows)
     raise SourceError(
         f"{listed}; max_quarantined={most} allows less, so no batch of this run is committed. Mend the files"
         " or the definition, or say limits=Limits(max_quarantined=...), None for no limit. The first"
-        f" rows:{rows}"
+        f" rows:{rows}{_likely(bound.source.format, [str(row['reason']) for row in first_rows])}"
     )
+
+
+_LIKELY = {
+    "is no UTF-8": 'if the files are in another encoding, say format=sources.{form}(encoding="windows-1252")',
+    "cells instead of|a quote opens|behind a closing": "if values are separated or quoted otherwise, or lines"
+    ' stand above the header, say format=sources.csv(delimiter=";", quote="\'", skip_lines=1)',
+    "no valid JSON|value that is no object": "a row is an object in a line: jq -c '.[]' FILE makes lines of"
+    " an array, jq -c . FILE of objects over several lines",
+    "outside the years": 'if event times are in another unit, say sources.at(..., unit="ms")',
+    "ahead of the end": 'if files hold later events, say limits=Limits(max_ahead="30d")',
+    "before the beginning": 'if files hold earlier events, say limits=Limits(max_behind="90d")',
+    r"read as (DOUBLE|DECIMAL|FLOAT|\w*INT)": "if numbers are written otherwise, say"
+    ' format=sources.csv(decimal=",", thousands=".")',
+}
+"""A pattern of reasons -> what to do where it is not the rows that are wrong."""
+
+
+def _likely(form: str, reasons: Sequence[str]) -> str:
+    mends = (
+        mend.replace("{form}", "jsonl" if form == "json" else form)
+        for pattern, mend in _LIKELY.items()
+        if any(re.search(pattern, reason) for reason in reasons) and ("(decimal" not in mend or form == "csv")
+    )
+    return next((f"\n{mend[0].upper()}{mend[1:]}" for mend in mends), "")
 
 
 def spelled_row(row: Mapping[str, Any]) -> str:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from muntin.sources.source import Source
 _TEXTS = ("VARCHAR", "JSON")
 _SHOWN = 3
+_NOTHING = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "--", "?", ".", "#N/A"}
+"""Words that people write where there is no number."""
 
 
 def with_odd_cells(
@@ -51,14 +53,22 @@ def with_odd_cells(
         ]
         said = str(wrong)
         for name in odd:
-            if more := _of_column(session, source, paths, read_as, name):
+            if more := _of_column(
+                session, source, paths, read_as, name, is_meant=f"; {name} is a text" in said
+            ):
                 said = said.partition(f"; {name} is a text")[0] + more  # which knows less of it
         return type(wrong)(said)
     return wrong
 
 
 def _of_column(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, name: str
+    session: duckdb.DuckDBPyConnection,
+    source: Source,
+    paths: Sequence[str],
+    read_as: Reading,
+    name: str,
+    *,
+    is_meant: bool,
 ) -> str:
     cell, rows, how = quoted(name), scan(source, paths, read_as), source.dialect
     number = f"{_number(cell, how.decimal, how.thousands)} IS NOT NULL"
@@ -71,6 +81,8 @@ def _of_column(
     ).fetchall()[0]
     if source.format == "csv" and numbers < cells and (marks := _other_marks(session, cell, rows)):
         return f". Each cell of {name} is a number with {marks}; say it in format=sources.csv(...)"
+    if cells and not numbers and is_meant:
+        return f". No cell of {name} is a number, as {_shown(session, source, paths, read_as, name)[0][1]}"
     if not numbers or 2 * numbers < cells:
         return ""
     kind = "BIGINT" if integers else "DOUBLE"
@@ -79,10 +91,14 @@ def _of_column(
             f'. {name} is text, though each of its cells is a number; say types={{"{name}": "{kind}"}} in'
             " sources.files(...)"
         )
-    shown = ", ".join(_shown(session, source, paths, read_as, name))
+    odd_cells = _shown(session, source, paths, read_as, name)
+    words = {text for text, _ in odd_cells}
+    empty = f'format=sources.csv(null=["", "{odd_cells[0][0]}"]) if that means that nothing is there, or '
     return (
-        f". {name} is text, for {cells - numbers:,} of its {cells:,} cells are no numbers: {shown}. "
-        f'Say types={{"{name}": "{kind}"}} in sources.files(...), and such rows go to the quarantine'
+        f". {name} is text, for {cells - numbers:,} of its {cells:,} cells are no numbers:"
+        f" {', '.join(shown for _, shown in odd_cells)}. Say "
+        + (empty if source.format == "csv" and len(words) == 1 and words < _NOTHING else "")
+        + f'types={{"{name}": "{kind}"}} in sources.files(...), and such rows go to the quarantine'
     )
 
 
@@ -109,9 +125,9 @@ def _other_marks(session: duckdb.DuckDBPyConnection, cell: str, rows: str) -> st
 
 def _shown(
     session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, name: str
-) -> list[str]:
-    """The first cells that are no numbers, each with its place."""
-    out, cell, how = list[str](), quoted(name), source.dialect
+) -> list[tuple[str, str]]:
+    """The first cells that are no numbers: their text, and the text with its place."""
+    out, cell, how = list[tuple[str, str]](), quoted(name), source.dialect
     for path in paths:
         rows = f"SELECT {cell}, row_number() OVER () AS muntin_number FROM {scan(source, [path], read_as)}"
         odd = f"{cell} IS NOT NULL AND {_number(cell, how.decimal, how.thousands)} IS NULL"
@@ -122,7 +138,7 @@ def _shown(
             count = session.execute(f"SELECT count(*) FROM ({rows})").fetchall()[0][0]
             lines = lines_of(session, source, path, count)
             out += [
-                f"{text!r} in {path}" + ("" if lines is None else f", line {lines[at - 1]}")
+                (text, f"{text!r} in {path}" + ("" if lines is None else f", line {lines[at - 1]}"))
                 for text, at in odd_cells
             ]
         if len(out) == _SHOWN:

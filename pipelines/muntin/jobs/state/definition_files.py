@@ -40,6 +40,11 @@ _OTHER_WORDS = {
     "slide": "step",
     "tz": "timezone",
     "time_column": "event_time",
+    "timestamp": "event_time",
+    "sep": "delimiter",
+    "skiprows": "skip_lines",
+    "na_values": "null",
+    "interval": "schedule",
     "csv": "files",
     "parquet": "files",
     "json": "files",
@@ -50,6 +55,15 @@ _NONE_IS_LATE = {
     "progressive_sort": "rows are in windows in the order in which they come, so that none is late",
     "all_time": "its window never closes, so that no row is late",
 }
+_VALUES = (
+    "event_time=sources.at",
+    "format=sources.csv",
+    "rows=sources.events",
+    "limits=Limits",
+    "retain=Retain",
+    "renamed=Renamed",
+)
+"""Arguments whose values take arguments of their own."""
 _MODULES = ("sources", "windows", "aggregates")
 _ONE = RLock()  # a file is run with names of `muntin` replaced, which threads share
 
@@ -196,11 +210,35 @@ def _near(wrong: BaseException) -> str:
         return f'; if {wrong.name} is a column, or SQL over columns, it stands in quotes: "{wrong.name}"'
     match = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
     arguments = _arguments(match[1]) if match else []
-    meant = _meant(match[2], arguments) or f"; it takes {', '.join(arguments)}" if match and arguments else ""
+    meant = ""
+    if match and arguments:
+        meant = (
+            _meant(match[2], arguments)
+            or _inside(match[2], arguments)
+            or f"; it takes {', '.join(arguments)}"
+        )
     if match and match[2] in ("grace", "allowed_lateness") and match[1] in _NONE_IS_LATE:
         meant = f"; {_NONE_IS_LATE[match[1]]}: leave {match[2]} out"
     files = "; sources.csv says how files are written: sources.files(path, format=sources.csv())"
     return files if match and match[1] == "csv" and "event_time" in text else meant
+
+
+def _inside(name: str, arguments: Sequence[str]) -> str:
+    """The argument whose value takes an argument; "" if none does."""
+    values = ((value, *value.partition("=")[::2]) for value in _VALUES)
+    takes = (
+        (value, function, "..., " if argument == "event_time" else "")
+        for value, argument, function in values
+        if argument in arguments
+    )
+    return next(
+        (
+            f"; {name} is an argument of {function}: {value}({first}{name}=...)"
+            for value, function, first in takes
+            if name in _arguments(function.rpartition(".")[2])
+        ),
+        "",
+    )
 
 
 def _home(name: str) -> str:

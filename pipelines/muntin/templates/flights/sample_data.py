@@ -8,6 +8,7 @@ left: its delay is null.
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +26,7 @@ SCHEMA = pa.schema(
 )
 
 
-def departures() -> Iterator[dict[str, object]]:
+def departures() -> Iterator[dict[str, Any]]:
     """All flights, in the order of the schedule."""
     for at in range(DAYS * 14):
         scheduled = FIRST + timedelta(days=at // 14, hours=10 + at % 14)
