@@ -130,7 +130,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ('windows.tumbling("1h"', 'windows.hopping("1h"', 2, "it is called 'sliding' here"),
         ("sources.files(", "sources.file(", 2, "did you mean 'files'?"),
         ("sources.files(", "sources.csv(", 2, "sources.files(path, format=sources.csv())"),
-        ('windows.tumbling("1h"', 'windows.tumbling("1h", hours=1', 2, "it takes size, align_to, timezone, closed, grace, dense, having"),
+        ('windows.tumbling("1h"', 'windows.tumbling("1h", hours=1', 2, "it takes size, align_to, timezone, closed, grace, allowed_"),
         # parts of another form
         ('grace="1h"', "grace=3600", 0, "warning: windows['hour']: a grace of 3600us"),
         ('{"shop": "VARCHAR", "amount": "DECIMAL(10, 2)"}', '["VARCHAR"]', 2, 'is not a mapping; write types={"amount": "DOUBLE"}'),
@@ -151,7 +151,7 @@ def test_a_mistake_of_a_definition(new: New, old: str, written: str, status: int
         ("at;shop;amount\n2024-05-01 09:12:00;north;11\n", "there are at;shop;amount; say format=sources.csv(delimiter=';')"),
         ("2024-05-01 09:12:00,north,11\n2024-05-01 09:12:00,south,12\n", "is a row and has no names, say format=sources.csv(header="),
         ("PK\x03\x04 and so on", "the file begins as an Excel file or an archive does: save it as CSV"),
-        ("sep=;\nat;shop;amount\n2024-05-01 09:12:00;north;11\n", "say format=sources.csv(delimiter=',', skip_lines=1)"),
+        ("sep=;\nat;shop;amount\n2024-05-01 09:12:00;north;11\n", "say format=sources.csv(delimiter=';', skip_lines=1)"),
         ("Sales of May\nat,shop,amount\n", "if lines stand above the header, say format=sources.csv(skip_lines=1)"),
         ("PAR1 and so on", 'the file begins as Parquet does: say format="parquet"'),
         ("at,shop,amount\n01.05.2024 09:12,north,11\n", "at' of {here}/data/2024-05-01.csv holds '01.05.2024 09:12', and none"),

@@ -47,7 +47,7 @@ TOKEN = re.compile(
 )
 
 
-_EQUALS_NULL = re.compile(r"(?<![:=<>!] )(= = |= |< > |! = )NULL\b", re.IGNORECASE)
+_EQUALS_NULL = re.compile(r"(?<![:=<>!] )(= = |= |< > |! = )(NULL)\b", re.IGNORECASE)
 
 
 def expression(text: object, name: str) -> str:
@@ -79,7 +79,8 @@ def _problem(text: str) -> str:
     if any(each.startswith(("--", "/*")) for each in words):
         return "holds a comment; leave it out"
     if never := _EQUALS_NULL.search(" ".join(words)):
-        return f"holds {never[0]!r}, which is never true; write IS NULL or IS NOT NULL"
+        equals = f"{never[1].replace(' ', '')} {never[2]}"
+        return f"holds {equals!r}, which is never true; write IS NULL or IS NOT NULL"
     if words[0].upper() in ("DISTINCT", "ALL"):
         return f"is no expression but begins with {words[0]}; to count each value once, say distinct=True"
     if mine := [each for each in words if each.lower().startswith("muntin_")]:

@@ -34,7 +34,7 @@ WINDOWS: Mapping[str, Callable[[], Any]] = {
     "cart": lambda: windows.session("30m", gap_by="patience"),
     "meter": lambda: windows.tumbling("15m", closed="right"),
     "week": lambda: windows.trailing(days=7, timezone="Europe/Berlin"),
-    "day": lambda: windows.tumbling("1d", grace="2h"),
+    "day": lambda: windows.tumbling("1d", grace="2h", allowed_lateness="30d"),
 }
 ARGUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "keys": lambda: {"keys": ["origin"]},
@@ -102,7 +102,7 @@ def test_orders_that_change_build_as_the_contract_has_them() -> None:
         schedule="@daily",
         start=START,
         timezone="Europe/Berlin",
-        windows={"day": windows.tumbling("1d", grace="2h")},
+        windows={"day": windows.tumbling("1d", grace="2h", allowed_lateness="30d")},
         aggregates={"revenue": agg.sum("amount")},
         limits=Limits(max_quarantined=0.5, max_behind="90d", max_ahead="1d", fresh_within="3h"),
         retain=Retain(states="400d", windows="5y", refused="90d"),
