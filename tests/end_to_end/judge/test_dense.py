@@ -89,11 +89,11 @@ def test_a_stretch_of_time_is_that_of_all(done: tuple[Pipeline, Path], window: s
 
 def test_more_windows_than_a_table_holds_are_refused(done: tuple[Pipeline, Path]) -> None:
     pipeline, root = done[0], done[1].parent / "fine"
-    fine = replace(pipeline, windows={"tick": windows.tumbling(1, dense=True), "ever": windows.cumulating("1s", step="10us")})
+    fine = replace(pipeline, windows={"tick": windows.tumbling(1, dense=True), "ever": windows.cumulating("1s", step="100us")})
     run(fine, root=root, start=BEGIN, end=BEGIN + timedelta(hours=5), spark=HERE)
     with pytest.raises(DefinitionError, match=r"'tick' has about 12,600,000,002 windows.*at most 20,000,000.*dense=False") as wrong:
         read(fine, "tick", root=root)
-    with pytest.raises(DefinitionError, match="'ever' has about 1,260,200,000 windows"):
+    with pytest.raises(DefinitionError, match="'ever' has about 126,020,000 windows"):
         read(fine, "ever", root=root, dense=True)
     assert all(word in str(wrong.value) for word in ("start", "end", "keys"))
     assert read(fine, "tick", root=root, dense=False).num_rows == 3
