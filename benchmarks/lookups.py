@@ -89,7 +89,7 @@ def ours_to_file(case: Case) -> pa.Table:
     """The answers of `as_of` for a file, written to a file."""
     rows, out, root = (str(case.folder / name) for name in ("rows.parquet", "ours.parquet", "state"))
     how = {"root": root, "known": "ended", "within": None, "provisional": False}
-    as_of_files(Local(), case.pipeline, "w", rows, out, at="seen", prefix="", **how)
+    as_of_files(Local(), {"": (case.pipeline, "w")}, rows, out, at="seen", prefix="", **how)
     return pq.read_table(out, columns=["id", *NAMES])
 
 

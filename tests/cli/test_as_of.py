@@ -28,6 +28,15 @@ def test_a_file_with_the_windows_of_its_rows(muntin: Muntin, done: Project, tmp_
     assert pq.read_table(out)["window_start"].to_pylist()[2] == datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
+def test_columns_of_two_windows(muntin: Muntin, done: Project, tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.parquet", tmp_path / "set.parquet"
+    pq.write_table(ROWS, rows)
+    assert muntin(*done.arguments("as-of", "quarter,visit", str(rows), "--at", "asked", "--out", str(out))).status == 0
+    found = pq.read_table(out)
+    assert found["quarter_readings"].to_pylist() == [0, 0, None]
+    assert "visit_readings" in found.column_names
+
+
 def test_a_folder_becomes_a_folder(muntin: Muntin, done: Project, tmp_path: Path) -> None:
     becomes(muntin, done, tmp_path)
 

@@ -163,6 +163,29 @@ def test_rows_are_anything_that_speaks_arrow_and_come_back_in_order(tmp_path: Pa
     ]
 
 
+def of_two(made: Hourly, folder: Path, batches: int) -> dict[str, Any]:
+    """Windows of two pipelines, with keys of their own: of users, and of all rows."""
+    everybody = hours(folder, name="everybody", keys=[], windows={"hour": windows.sliding("2h", step="1h")})
+    run(everybody.pipeline, root=made.root, start=START, end=START + batches * HOUR, spark=HERE)
+    return {"hour": made.pipeline, "quiet": made.pipeline, "all": (everybody.pipeline, "hour")}
+
+
+def test_windows_of_several_pipelines_make_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked_rows, "PIECE", 2)
+    made = hours(tmp_path)
+    batch(made, 0, ("ann", 5, 1), ("bob", 6, 2))
+    batch(made, 1, ("ann", 70, 2))
+    asked, wanted = rows(("ann", 60), ("bob", 119), ("eve", 130), (None, 59), ("ann", 125)), of_two(made, tmp_path, 2)
+    how: dict[str, Any] = {"at": "seen", "root": made.root}
+    each = as_of(made.pipeline, "hour", asked, prefix="hour_", **how)
+    each = as_of(made.pipeline, "quiet", each, prefix="quiet_", within="1h", **how)
+    each = as_of(wanted["all"][0], "hour", each, prefix="all_", **how)
+    assert as_of(wanted, asked, within="1h", **how) == each
+    assert each["all_n"].to_pylist() == [2, 2, 3, None, 3]
+    two = as_of(made.pipeline, ["hour", "quiet"], asked, within="1h", prefix="f_", **how)
+    assert two.column_names == [*asked.column_names, *(f"f_{name}" for name in each.column_names[2:] if not name.startswith("all_"))]
+
+
 REFUSED = {
     "there is no column 'seem', the instant of each row; there are user, seen; did you mean 'seen'": {"at": "seem"},
     "column 'user' is string; a look-up needs a timestamp": {"at": "user"},
@@ -186,6 +209,20 @@ def test_what_cannot_be_asked_is_refused_by_name(text: str, tmp_path: Path) -> N
     asked = {"window": "hour", "rows": rows(("ann", 60)), "at": "seen"} | REFUSED[text]
     with pytest.raises((DefinitionError, SourceError), match=text.replace("(", r"\(")):
         as_of(made.pipeline, asked.pop("window"), asked.pop("rows"), root=made.root, **asked)
+
+
+def test_several_windows_that_cannot_be_asked_are_refused(tmp_path: Path) -> None:
+    made = hours(tmp_path)
+    batch(made, 0, ("ann", 5, 1))
+    asked, how = rows(("ann", 60)), {"at": "seen", "root": made.root}
+    for words, text in (
+        ((made.pipeline, ["hour", "hours"], asked), "no window 'hours'"),
+        ((made.pipeline, [], asked), "no window is named"),
+        ((made.pipeline, asked), r"write as_of\(pipeline, WINDOW, ROWS"),
+        (({"hour": made.pipeline}, "hour", asked), r"write as_of\(\{WINDOW: pipeline\}, ROWS"),
+    ):
+        with pytest.raises(DefinitionError, match=text):
+            as_of(*words, **how)
 
 
 def test_before_the_first_run_it_says_what_to_do(tmp_path: Path) -> None:
@@ -224,6 +261,10 @@ def test_so_it_is_on_spark(tmp_path: Path, spark: Any) -> None:
     plain = plain.set_column(2, "seen", plain["seen"].cast(pa.timestamp("us", "UTC")))
     here = as_of(made.pipeline, "hour", plain, at="seen", root=made.root)
     there = as_of(made.pipeline, "hour", spark.createDataFrame(plain), at="seen", root=made.root)
+    assert there.orderBy("id").toArrow().cast(here.schema) == here
+    wanted = of_two(made, tmp_path, 1)
+    here = as_of(wanted, plain, at="seen", root=made.root)
+    there = as_of(wanted, spark.createDataFrame(plain), at="seen", root=made.root)
     assert there.orderBy("id").toArrow().cast(here.schema) == here
     with pytest.raises(DefinitionError, match="there is no column 'at'"):
         as_of(made.pipeline, "hour", spark.createDataFrame(plain), at="at", root=made.root)

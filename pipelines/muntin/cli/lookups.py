@@ -75,6 +75,7 @@ def as_of(
 
     Example:
       muntin as-of dags/loans.py last_90_days asked.parquet --at asked_at --out training.parquet --root state
+      muntin as-of dags/loans.py day,last_90_days asked.parquet --at asked_at --out training.parquet
     """
     with working():
         pipeline, folder = inspected(file, name, root)
@@ -83,7 +84,9 @@ def as_of(
 
         how = {"root": folder, "known": known, "within": within, "provisional": provisional}
         with runner_for(spark) as runner:
-            count = as_of_files(runner, pipeline, window, rows, out, at=at, prefix=prefix, **how)
+            names = [window] if window in pipeline.windows else window.split(",")
+            wanted = {name if len(names) > 1 else "": (pipeline, name) for name in names}
+            count = as_of_files(runner, wanted, rows, out, at=at, prefix=prefix, **how)
     if as_json:
         return say_json({"pipeline": pipeline.name, "window": window, "out": out, "rows": count})
     return say_what_was_done(f"{out}: {many(count, 'row')}")

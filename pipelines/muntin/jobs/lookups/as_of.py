@@ -1,4 +1,4 @@
-"""Look-ups: for each row of a key and an instant, the window that was known then.
+"""Look-ups: for each row of a key and an instant, the windows that were known then.
 
 Look-ups from Parquet files to Parquet files: a task for each file, a piece of its rows at a time.
 """
@@ -6,12 +6,13 @@ Look-ups from Parquet files to Parquet files: a task for each file, a piece of i
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,7 +35,7 @@ from muntin.tasks.runner import register
 from muntin.timeline.closing import Knowledge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
 
@@ -44,11 +45,14 @@ if TYPE_CHECKING:
     from muntin.tasks.runner import Runner
     from muntin.windows.kind import Window
 
+Wanted: TypeAlias = "Mapping[str, tuple[Pipeline, str]]"
+"""A pipeline and the name of its window, by what columns of several windows begin with; "" of one alone."""
+
 
 def as_of(
-    pipeline: Pipeline,
-    window: str,
-    rows: Any,  # noqa: ANN401 - whatever speaks Arrow, the path of files, or a DataFrame of Spark
+    pipeline: Pipeline | Mapping[str, Pipeline | tuple[Pipeline, str]],
+    window: Any,  # noqa: ANN401 - a name, several, or the rows where `pipeline` names the windows
+    rows: Any = None,  # noqa: ANN401 - whatever speaks Arrow, the path of files, or a DataFrame of Spark
     *,
     at: str,
     root: str | AnyPath,
@@ -66,10 +70,13 @@ def as_of(
     `window_index`.
 
     Args:
-        pipeline: the definition.
-        window: the name of one of its windows.
+        pipeline: the definition. Or windows of several definitions, for one row of features:
+            `as_of({"day": orders, "visits": (shop, "day")}, rows, at=..., root=...)`; a name is that of a
+            window, unless the value names it.
+        window: the name of one of its windows, or a list of them. Columns of several windows begin with the
+            name of theirs, as `day_revenue`.
         rows: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), or the path of a Parquet
-            file or of a folder of them: the key columns of the pipeline, a timestamp, and whatever else; or a
+            file or of a folder of them: the key columns of each window, a timestamp, and whatever else; or a
             DataFrame of Spark with such columns.
         at: the column with the instant of each row; a timestamp without a zone is in UTC.
         root: folder that state lives below.
@@ -77,7 +84,7 @@ def as_of(
             published by then: nothing from the future, neither late rows nor later batches. "ended": the
             window that had ended by the instant, as it is published now.
         within: how long before the instant a window that data make may have ended, as "30d"; None: at any
-            time.
+            time. Windows on a grid beside it are not limited.
         provisional: whether the window may be one that was not published by then, derived from the states of
             the batches that had ended.
         prefix: put before the name of each column that is added.
@@ -95,46 +102,80 @@ def as_of(
         SourceError: a file of the rows cannot be read.
         StateError: nothing is published, or windows or states that the rows ask for are removed or damaged.
     """
-    answers = answers_for(pipeline, window, root=root, known=known, within=within, provisional=provisional)
+    wanted, rows = _wanted(pipeline, window, rows)
+    answers = answers_for(wanted, prefix, root=root, known=known, within=within, provisional=provisional)
     if hasattr(rows, "mapInArrow"):
-        return _on_spark(rows, answers, at, prefix)
-    return pa.concat_tables(found_for(answers, rows, at, prefix))
+        for start, each in answers.items():
+            rows = _on_spark(rows, each, at, start)
+        return rows
+    return pa.concat_tables(found_for(answers, rows, at))
+
+
+def _wanted(pipeline: Any, window: Any, rows: Any) -> tuple[Wanted, Any]:  # noqa: ANN401 - as `as_of` takes them
+    """The windows that are asked for, and the rows."""
+    if not isinstance(pipeline, Mapping):
+        if rows is None:
+            raise DefinitionError(
+                "as_of: there are no rows; write as_of(pipeline, WINDOW, ROWS, at=..., root=...), or"
+                " as_of({WINDOW: pipeline}, ROWS, at=..., root=...)"
+            )
+        if isinstance(window, str):
+            return {"": (pipeline, window)}, rows
+        return {name: (pipeline, name) for name in window}, rows
+    if rows is not None or (isinstance(window, str) and window in pipeline):
+        raise DefinitionError(
+            "as_of: a dict names its windows itself; write as_of({WINDOW: pipeline}, ROWS, at=..., root=...)"
+        )
+    return {
+        name: each if isinstance(each, tuple) else (each, name) for name, each in pipeline.items()
+    }, window
 
 
 def answers_for(
-    pipeline: Pipeline,
-    window: str,
+    wanted: Wanted,
+    prefix: str = "",
     *,
     root: str | AnyPath,
     known: Knowledge,
     within: Duration | None,
     provisional: bool,
-) -> Answers:
-    """The answers of a window's table as it is now; see `as_of`."""
-    if window not in pipeline.windows:
-        raise no_window(pipeline, window)
+) -> dict[str, Answers]:
+    """Answers of the tables of windows as they are now, by what the names of their columns begin with; see
+    `as_of`.
+    """
+    if not wanted:
+        raise DefinitionError("as_of: no window is named")
     if known not in get_args(Knowledge):
         raise DefinitionError(
             f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"'
         )
-    bound = as_readers_know(bind(pipeline, root))
     within_us = None if within is None else positive(within, "within")
-    _check(window, bound.windows[window], within_us)
-    check_rebuilt(bound, window)
-    todo = pending_window(bound, window)
-    check_published(bound, todo)
-    return Answers(WindowsThen(bound, todo, known), within_us, provisional)
+    answers: dict[str, Answers] = {}
+    for name, (pipeline, window) in wanted.items():
+        if window not in pipeline.windows:
+            raise no_window(pipeline, window)
+        bound = as_readers_know(bind(pipeline, root))
+        kind = bound.windows[window]
+        limit_us = None if kind.grid is not None and len(wanted) > 1 else within_us
+        _check(window, kind, limit_us)
+        check_rebuilt(bound, window)
+        todo = pending_window(bound, window)
+        check_published(bound, todo)
+        start = f"{prefix}{name}_" if name else prefix
+        answers[start] = Answers(WindowsThen(bound, todo, known), limit_us, provisional)
+    return answers
 
 
-def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
+def found_for(answers: Mapping[str, Answers], rows: Any, at: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
     """The rows with what is found for them, a piece at a time, in order; as many pieces at once as there are
     cores.
     """
 
     def looked_up(piece: pa.Table) -> pa.Table:
-        return with_columns(
-            piece, answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at)), prefix
-        )
+        row, instants = piece, instants_of(piece, at)
+        for start, each in answers.items():
+            row = with_columns(row, each.of(keys_of(piece, each.then.keys), instants), start)
+        return row
 
     ahead = deque[Future[pa.Table]]()
     with ThreadPoolExecutor(cores()) as threads:
@@ -199,8 +240,7 @@ class FileToFile:
 
 def as_of_files(
     runner: Runner,
-    pipeline: Pipeline,
-    window: str,
+    wanted: Wanted,
     rows: str,
     out: str,
     *,
@@ -215,7 +255,7 @@ def as_of_files(
     files hold. `rows`, `out`: both of a file, or both of a folder; `out` lies neither in an object store nor
     among the rows. `how`: root, known, within and provisional; see `as_of`.
     """
-    answers_for(pipeline, window, **how)  # wrong arguments are refused before a task begins
+    answers_for(wanted, **how)  # wrong arguments are refused before a task begins
     place, target = path_of(rows).absolute(), path_of(out).absolute()
     if is_object_store(str(target)):
         raise DefinitionError(
@@ -228,15 +268,13 @@ def as_of_files(
         FileToFile(str(file), str(target if file == place else target / relative(file, place)))
         for file in parquet_files(place)
     ]
-    return sum(runner.run(partial(_written, pipeline, window, at, prefix, how), files))
+    return sum(runner.run(partial(_written, wanted, at, prefix, how), files))
 
 
-def _written(
-    pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile
-) -> int:
+def _written(wanted: Wanted, at: str, prefix: str, how: dict[str, Any], file: FileToFile) -> int:
     """Write the answers for one file, and return their number."""
     out, count = Path(file.out), 0
-    tables = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)
+    tables = found_for(answers_for(wanted, prefix, **how), file.rows, at)
     first, draft = next(tables), out.with_name(f".{out.name}.draft")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
