@@ -114,6 +114,7 @@ ROWS = (
     Row('time_weighted_mean("n", "linear")', partial(by.time_weighted_mean, of=N, linear=True), "n", ("int",), ROUNDED),
     Row('integral("x")', partial(by.integral, of=X), "x", NUMBERS, ROUNDED),
     Row('integral("n", "linear")', partial(by.integral, of=N, linear=True), "n", ("int",), ROUNDED),
+    Row('counter_increase("n")', partial(by.counter_increase, of=N), "n", NUMBERS, ROUNDED),
     Row('counter_rate("n")', partial(by.counter_rate, of=N), "n", NUMBERS, ROUNDED),
     Row('time_in_state("s")', partial(by.time_in_state, of=S), "s", ORDERED),
     Row("longest_silence()", by.longest_silence, "", ("int",)),
@@ -176,6 +177,7 @@ CARRYING = (
     Row('time_in_state("n", carry=0)', lasting.time_in_state(N, 0), "n", ("int",)),
     Row('time_weighted_mean("x", carry="20m")', lasting.mean(X, 20 * MINUTES), "x", NUMBERS, ROUNDED),
     Row('integral("x", carry="7m")', lasting.integral(X, 7 * MINUTES), "x", NUMBERS, ROUNDED),
+    Row('counter_increase("n", carry="20m")', lasting.counter_increase(N, 20 * MINUTES), "n", NUMBERS, ROUNDED),
     Row('last("s", carry="9m")', lasting.last(S, 9 * MINUTES), "s", ORDERED),
     Row('last("n", carry="1us")', lasting.last(N, 1), "n", ORDERED),
 )

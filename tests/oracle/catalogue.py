@@ -237,6 +237,11 @@ def counter_rate(rows: Rows, of: Of) -> float | None:
     return double(added(y if y < x else y - x for x, y in steps) / (points[-1][0] - points[0][0]) * 10**6)
 
 
+def counter_increase(rows: Rows, of: Of) -> Any:
+    own = values(rows, of)
+    return added(exact(y) if y < x else exact(y) - exact(x) for x, y in pairwise(own)) if own else None
+
+
 def time_in_state(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:
     points = values(rows, column("t"), of)
     lasted = dict.fromkeys(sorted({state for _, state in points}), 0)

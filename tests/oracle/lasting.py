@@ -70,6 +70,18 @@ def integral(of: Of, carry: int) -> Oracle:
     return found
 
 
+def counter_increase(of: Of, carry: int) -> Oracle:
+    """Sum over values of the window: how much each rose since the value before it, in or before the window, at most `carry` before."""
+
+    def found(span: Span) -> Any:
+        points = [(event.t, of(event.row)) for event in [*span.earlier, *span.events] if of(event.row) is not None]
+        count = sum(of(event.row) is not None for event in span.events)
+        steps = [(x, y) for (t, x), (u, y) in pairwise(points[-count - 1 :]) if u - t <= carry]
+        return added(exact(y) if y < x else exact(y) - exact(x) for x, y in steps) if count else None
+
+    return found
+
+
 def time_in_state(of: Of, carry: int) -> Oracle:
     def found(span: Span) -> list[tuple[Any, float]] | None:
         pieces = span.pieces(of, carry)

@@ -19,7 +19,7 @@ _NAMES = {
     "merging": "merge",
     "moments": "stddev variance",
     "order": "any_value candlestick first last",
-    "over_time": "counter_rate longest_silence time_weighted_mean",
+    "over_time": "counter_increase counter_rate longest_silence time_weighted_mean",
     "own_functions": "apply own",
     "pairs": "correlation covariance linear_trend",
     "products": "geometric_mean harmonic_mean product",

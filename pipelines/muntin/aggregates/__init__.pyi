@@ -17,7 +17,7 @@ from muntin.aggregates.lasting import integral, time_in_state
 from muntin.aggregates.merging import merge
 from muntin.aggregates.moments import stddev, variance
 from muntin.aggregates.order import any_value, candlestick, first, last
-from muntin.aggregates.over_time import counter_rate, longest_silence, time_weighted_mean
+from muntin.aggregates.over_time import counter_increase, counter_rate, longest_silence, time_weighted_mean
 from muntin.aggregates.own_functions import apply, own
 from muntin.aggregates.pairs import correlation, covariance, linear_trend
 from muntin.aggregates.products import geometric_mean, harmonic_mean, product
@@ -45,6 +45,7 @@ __all__ = [
     "count_by",
     "count_distinct",
     "count_if",
+    "counter_increase",
     "counter_rate",
     "covariance",
     "elementwise",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.lasting import Method, how_long, lasting, points
 from muntin.aggregates.listing import GATHER, Listed
-from muntin.definition.durations import Duration
+from muntin.definition.durations import Duration, not_negative
 from muntin.definition.expressions import expression
+from muntin.definition.instants import AFTER_ALL
 from muntin.states.columns import EVENT_TIME
 
 if TYPE_CHECKING:
@@ -44,6 +46,19 @@ def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
     from muntin.engine.lists.neighbours import counter_rates
 
     return counter_rates(time, value)
+
+
+def _increase(time: pa.Array, value: pa.Array) -> pa.Array:
+    from muntin.engine.lists.neighbours import counter_increases
+
+    return counter_increases(time, value, None, AFTER_ALL)
+
+
+def _increase_from_before(carry_us: int, *columns: pa.Array) -> pa.Array:
+    from muntin.engine.lists.neighbours import counter_increases
+
+    time, value, _, _, before_time, before_value = columns
+    return counter_increases(time, value, (before_time, before_value), carry_us)
 
 
 def _silence(times: pa.Array) -> pa.Array:
@@ -95,6 +110,32 @@ def counter_rate(x: str, *, where: str | None = None, **about: Unpack[About]) ->
     """
     x = expression(x, "counter_rate")
     return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where, **about)
+
+
+def counter_increase(
+    x: str, *, carry: Duration | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
+    """How much a counter rose; null where every value is null. A fall is a reset to 0. Exact of integers and
+    decimals.
+
+    Without `carry`: from the window's first event to its last. With `carry` from the last value before the
+    window, so that the increases of parts add up to the increase of the whole: the minutes of an hour to the
+    hour. Two values more than `carry` apart are not compared.
+
+    Args:
+        x: a number.
+        carry: how far apart two values may be, as "1d". None: the window has its own events alone.
+        where: SQL condition that rows must meet.
+
+    Raises:
+        DefinitionError: a negative `carry`.
+    """
+    x = expression(x, "counter_increase")
+    if carry is None:
+        return Aggregate("counter_increase", x, (points(x, "number"),), _increase).only(where, **about)
+    carry_us = not_negative(carry, "counter_increase, carry")
+    finish = partial(_increase_from_before, carry_us)
+    return lasting("counter_increase", x, "number", carry_us, finish).only(where, **about)
 
 
 def longest_silence(*, where: str | None = None, **about: Unpack[About]) -> Aggregate:

@@ -108,7 +108,7 @@ def combine_arranged(
 
 
 def _closings(windows: Assignment, when: Closing) -> tuple[Ints, Ints]:
-    """Of each window the batch that closes it, and the last batch whose rows count in it."""
+    """The batch that closes each window, and the last batch whose rows count in it."""
     if windows.closed is None:
         return when.batch_of(windows.end), when.final_of(windows.end)
     return windows.closed, windows.closed if windows.final is None else windows.final

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.engine.reduce.select import sort_keys
+from muntin.errors import SourceError
 from muntin.states.frames import Ints, compiled
 
 _SPLIT = 2.0**27 + 1
@@ -151,27 +152,56 @@ def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _rises(values: pa.Array, left: Ints) -> Doubles:
-    """The rise from values to the next values, as doubles; to a lower value it is the rise from 0.
+    """The rise from values to the next values, as doubles; to a lower value it is the rise from 0."""
+    now, before = values.take(pa.array(left + 1)), values.take(pa.array(left))
+    return _risen(now, before).cast(pa.float64()).to_numpy(zero_copy_only=False)
 
-    Whole numbers and decimals are subtracted in their own type: as doubles, large numbers would lose their
-    last digits.
+
+def _risen(now: pa.Array, before: pa.Array) -> pa.Array:
+    """Whole numbers and decimals are subtracted as decimals: as doubles, large numbers would lose their last
+    digits.
     """
-    if pa.types.is_decimal(values.type):
-        wide = values.cast(pa.decimal256(_DIGITS + 1, values.type.scale))
-        now, before = wide.take(pa.array(left + 1)), wide.take(pa.array(left))
-        rises = pc.if_else(pc.less(now, before), now, pc.subtract(now, before).cast(wide.type))
-        return rises.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    if pa.types.is_integer(values.type):
-        whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        now, before = whole[left + 1], whole[left]
-        return np.where(
-            now < before,
-            now.astype(np.float64),
-            (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64),
-        )
-    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    now, before = numbers[left + 1], numbers[left]
-    return np.where(now < before, now, now - before)
+    is_exact = pa.types.is_integer(now.type) or pa.types.is_decimal(now.type)
+    wide = pa.decimal256(_DIGITS + 1, getattr(now.type, "scale", 0)) if is_exact else pa.float64()
+    now, before = (each.cast(wide, safe=is_exact) for each in (now, before))
+    return pc.if_else(pc.less(now, before), now, pc.subtract(now, before).cast(wide))
+
+
+def counter_increases(
+    times: pa.Array, values: pa.Array, before: tuple[pa.Array, pa.Array] | None, most_us: int
+) -> pa.Array:
+    """How much each window's counter rose from value to value, a fall is a reset to 0; null without a value.
+
+    `before`: time and value of the last event before each window, which count as its first. `most_us`: values
+    further apart are not compared, inside a window as across its start: increases of parts add up.
+    Integers give int64, decimals a decimal of 38 digits, both exact; floats give doubles.
+    """
+    near, items = neighbours(times), values.flatten()
+    window, apart = near.window, near.lengths
+    earlier, later = items.take(pa.array(near.left)), items.take(pa.array(near.left + 1))
+    if before is not None:
+        at, value = before
+        carried = np.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False) & (near.counts > 0))
+        rows, first = pa.array(carried), near.first[carried]
+        window = np.append(window, carried)
+        apart = np.append(apart, near.times[first] - at.take(rows).to_numpy(zero_copy_only=False))
+        earlier = pa.concat_arrays([earlier, value.take(rows)])
+        later = pa.concat_arrays([later, items.take(pa.array(first))])
+    close = pa.array(np.flatnonzero(apart <= most_us))
+    rises = _risen(later.take(close), earlier.take(close))
+    none = pa.nulls(len(near.counts), rises.type).fill_null(pa.scalar(0).cast(rises.type))
+    owner = pa.concat_arrays([pa.array(window).take(close), pa.array(np.arange(len(none)))])
+    every = pa.concat_arrays([rises, none])
+    sums = pa.table({"window": owner, "rise": every}).group_by("window").aggregate([("rise", "sum")])
+    sums = sums.sort_by("window")["rise_sum"].combine_chunks()
+    kind = pa.decimal128(_DIGITS, items.type.scale) if pa.types.is_decimal(items.type) else pa.int64()
+    try:
+        exact = sums if pa.types.is_floating(sums.type) else sums.cast(kind)
+    except pa.ArrowInvalid as wrong:
+        raise SourceError(
+            f'an increase does not fit {kind}; count a DOUBLE instead, as agg.counter_increase("x::DOUBLE")'
+        ) from wrong
+    return pc.if_else(pa.array(near.counts > 0), exact, pa.scalar(None, exact.type))
 
 
 def longest_silences(times: pa.Array) -> pa.Array:
