@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from muntin.extensions.alerts.channels.addresses import ChannelError, chat_text, notify, of_connection, of_environment
-from muntin.extensions.alerts.channels.apprise_channel import send
+from muntin.extensions.alerts.addresses import ChannelError, chat_text, notify, of_connection, of_environment
+from muntin.extensions.alerts.apprise_channel import send
 from muntin.extensions.alerts.message import Message
 from tests.alerts.receivers import Mailbox, Webhook
 from tests.servers import free_port

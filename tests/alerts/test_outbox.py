@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muntin.extensions.alerts import to
-from muntin.extensions.alerts.channels.addresses import ChannelError
+from muntin.extensions.alerts.addresses import ChannelError
 from muntin.extensions.alerts.delivery import deliver
 from muntin.extensions.alerts.findings import Finding
 from muntin.extensions.alerts.message import Message

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from muntin.extensions.airflow.silence import question_of, tell_of_silence
+from muntin.extensions.airflow.deadlines import question_of, tell_of_silence
+from muntin.extensions.alerts.addresses import of_environment
 from muntin.extensions.alerts.alert import InBackfill, tell
-from muntin.extensions.alerts.channels.addresses import of_environment
 from muntin.extensions.alerts.facts import Run
 from muntin.extensions.alerts.findings import masked_report
 from muntin.extensions.alerts.message import not_fresh, silence

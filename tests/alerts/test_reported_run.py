@@ -165,7 +165,7 @@ def test_a_channel_that_is_down_stops_nothing_and_gets_it_later(
 
 
 def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Reported, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.extensions.alerts.channels.apprise_channel.READ_S", 0.5)
+    monkeypatch.setattr("muntin.extensions.alerts.apprise_channel.READ_S", 0.5)
     hook.wait_s = 3
     report = with_limits(shop, quarantined=0.2).run(0)
     assert report.published["hours"]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from muntin.extensions.airflow.observed.freshness import tell_of_lag
-from muntin.extensions.airflow.silence import tell_of_silence
-from muntin.extensions.alerts.channels.addresses import ChannelError, of_environment
+from muntin.extensions.airflow.deadlines import tell_of_lag, tell_of_silence
+from muntin.extensions.alerts.addresses import ChannelError, of_environment
 from tests.alerts.receivers import Webhook
 from tests.end_to_end.hourly import Hourly, times
 from tests.servers import free_port

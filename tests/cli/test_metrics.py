@@ -80,7 +80,7 @@ def test_a_receiver_that_is_down_fails_no_run(muntin: Muntin, project: Project, 
 
 
 def test_a_meter_that_breaks_fails_no_run(project: Project, muntin: Muntin, caplog: pytest.LogCaptureFixture):
-    from muntin.jobs.records.telemetry import to_meter
+    from muntin.jobs.records.metrics import to_meter
 
     with to_meter("no meter"):
         assert muntin(*project.arguments("run", *RANGE)).status == 0

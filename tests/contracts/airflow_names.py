@@ -107,11 +107,11 @@ def test_metrics_have_names_that_receivers_take() -> None:
 
 
 def test_the_database_knows_dags_tasks_and_what_tasks_returned() -> None:
-    from muntin.extensions.airflow.web.page_facts import definition_files, runs_that_published
+    from muntin.extensions.airflow.page_facts import definition_files, runs_that_published
 
     assert definition_files() == {}
     assert runs_that_published("d", "w", 0, datetime(2024, 1, 1, tzinfo=UTC)) == []
-    from muntin.extensions.airflow.web.page_runs import around
+    from muntin.extensions.airflow.page_runs import around
 
     assert (around(["d"]).runs, around(["d"]).paused) == ({"d": []}, frozenset())
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, aggregates, read, run, sources, windows
 from muntin.jobs.inspect.late import quarantined
-from muntin.jobs.records.verdicts_table import record_checks
+from muntin.jobs.records.verdicts import record_checks
 from muntin.jobs.state.bound import bind
 from muntin.quality.report import Check, QualityReport
 from muntin.tasks import Local

@@ -26,7 +26,7 @@ EVERY_MODULE = """
 import pkgutil, muntin
 from importlib import import_module
 every = [each.name for each in pkgutil.walk_packages(muntin.__path__, "muntin.")]
-found = [name for name in every if ".templates" not in name and name not in ("muntin.airflow", "muntin.channels")]  # of extensions
+found = [name for name in every if ".templates" not in name and name != "muntin.airflow"]  # of extensions
 for name in found: import_module(name)
 print(len(found), any("extensions" in name for name in found), muntin.__path__[0])
 """

@@ -9,7 +9,7 @@ import pytest
 from muntin.definition.instants import instant_us
 from muntin.definition.time_limits import Freshness
 from muntin.extensions.page.installation import Place
-from muntin.extensions.page.views.calls import _of_batches, _of_freshness, _of_silence, _of_sinks, _of_unpublished
+from muntin.extensions.page.views.calls import _of_batches, _of_silence, _of_unpublished, calls
 from muntin.extensions.page.views.held import NOTHING, Around, Dead
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
@@ -56,8 +56,8 @@ def known(folder: Path) -> Place:
     ],
 )
 def test_silence(tmp_path: Path, told: tuple[BatchState, ...], keeps_up: bool, now: datetime, called: bool) -> None:
-    calls = _of_silence(known(tmp_path), status(*told, keeps_up=keeps_up), NOTHING, us(now))
-    assert [call.what for call in calls] == (["no batch since 2024-01-01 03:00"] if called else [])
+    silence = _of_silence(known(tmp_path), status(*told, keeps_up=keeps_up), NOTHING, us(now))
+    assert [call.what for call in silence] == (["no batch since 2024-01-01 03:00"] if called else [])
 
 
 def test_silence_names_its_cause_where_airflow_knows_it(tmp_path: Path) -> None:
@@ -119,17 +119,19 @@ def test_where_a_question_waits_that_comes_first(tmp_path: Path) -> None:
     ("lag_us", "says"),
     [(None, "nothing is published"), (3 * 3_600_000_000, "an interval that ended 3 h ago is not published"), (7_200_000_000, None)],
 )
-def test_windows_that_are_not_fresh_call(lag_us: int | None, says: str | None) -> None:
-    calls = _of_freshness(status(fresh=Freshness(7_200_000_000, lag_us)))
-    assert [call.what for call in calls] == ([f"not fresh: {says}, the target is 2 h"] if says else [])
+def test_windows_that_are_not_fresh_call(tmp_path: Path, lag_us: int | None, says: str | None) -> None:
+    at, now = known(tmp_path), status(fresh=Freshness(7_200_000_000, lag_us))
+    assert [call.what for call in calls(at, at.pipeline, now, (), NOTHING, us(hour(4)))] == (
+        [f"not fresh: {says}, the target is 2 h"] if says else []
+    )
 
 
-def test_a_sink_that_is_down_calls_with_its_reason() -> None:
+def test_a_sink_that_is_down_calls_with_its_reason(tmp_path: Path) -> None:
     down, behind = (
         SinkStanding("topic t at b:9092", "hour", 3, 2, None, "b:9092: refused"),
         SinkStanding("table t at w", "hour", 3, 2, None, ""),
     )
-    at = Place("hourly", Path("state"), None, Path("dags/hourly.py"))
-    (call,) = _of_sinks(at, replace(status(), sinks=(down, behind)))
+    at = known(tmp_path)
+    (call,) = calls(at, at.pipeline, replace(status(), sinks=(down, behind)), (), NOTHING, us(hour(4)))
     assert call.what == "hour was not sent to topic t at b:9092: b:9092: refused"
     assert call.command == "muntin status --sinks dags/hourly.py --root state --send"

@@ -8,7 +8,7 @@ import pytest
 
 from muntin.definition.instants import instant_us
 from muntin.extensions.airflow import page
-from muntin.extensions.airflow.web.page_facts import tells_of
+from muntin.extensions.airflow.page_facts import tells_of
 from tests.end_to_end.hourly import hour
 
 HEAVY = ("fastapi", "starlette", "jinja2", "matplotlib", "pyarrow", "numpy", "duckdb", "numba", "airflow", "pyspark")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muntin.definition.instants import instant_us
-from muntin.extensions.airflow.web.page_runs import attempt_of, step_in
+from muntin.extensions.airflow.page_runs import attempt_of, step_in
 from tests.end_to_end.hourly import hour
 
 MINUTE = timedelta(minutes=1)

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from muntin.extensions.page.token import ByToken
+from muntin.extensions.page.commands.ui import ByToken
 from tests.page.conftest import client_of
 from tests.page.sensors import Sensors
 

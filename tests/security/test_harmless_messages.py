@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from muntin.extensions.alerts import to
-from muntin.extensions.alerts.channels.addresses import ChannelError, notify
-from muntin.extensions.alerts.channels.apprise_channel import send
+from muntin.extensions.alerts.addresses import ChannelError, notify
+from muntin.extensions.alerts.apprise_channel import send
 from muntin.extensions.alerts.findings import findings
 from muntin.extensions.alerts.message import Message, message
 from tests.alerts.made import check, report, run
@@ -63,7 +63,7 @@ def texts(posted: object) -> Iterator[str]:
 
 
 def test_the_chats_would_have_taken_it_for_markup(hostile: Message, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.extensions.alerts.channels.apprise_channel.for_chat", lambda found: found)
+    monkeypatch.setattr("muntin.extensions.alerts.apprise_channel.for_chat", lambda found: found)
     send([(f"mmost://127.0.0.1:{hook.port}/3ccdd113474722377935511fc85d3dd4", None)], hostile)
     assert LIVE.findall(hook.posted[0]["text"])
 

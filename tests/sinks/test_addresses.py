@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict
 from muntin import sinks
 from muntin.extensions.kafka.sink_topic import settings_of
 from muntin.extensions.mysql import sink as mysql_sink
-from muntin.extensions.postgres.address import conninfo
+from muntin.extensions.postgres.table import conninfo
 from muntin.extensions.redis import sink as redis_sink
 from muntin.files.connections import Connection
 from muntin.sinks.addresses import of_environment

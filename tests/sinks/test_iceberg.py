@@ -353,7 +353,7 @@ def test_a_manifest_that_tells_of_a_forgotten_key_is_found(small: Mirrored, name
 def test_where_nobody_can_read_manifests_they_are_named(small: Mirrored, monkeypatch: pytest.MonkeyPatch) -> None:
     small.ran(0)
     small.sent()
-    monkeypatch.setattr("muntin.extensions.forgetting.mirrored.is_installed", lambda _: False)
+    monkeypatch.setattr("muntin.extensions.forgetting.copies.is_installed", lambda _: False)
     found = plan_forget(small.mirrored, [{"k": "a"}], root=small.folder / "state")
     unread = {each.place.rpartition("/")[2] for each in found.left if each.what == "cannot be read"}
     assert unread >= {path.name for path in small.table("hours").rglob("_iceberg/**/*.avro")}

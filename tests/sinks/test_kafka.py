@@ -187,7 +187,7 @@ def test_no_such_topic(small: Sending, kafka: Broker) -> None:
 
 def test_a_run_that_ends_before_its_note_sends_again(small: Sending, kafka: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("muntin.jobs.sending.catch_up._noted", lambda *_: (_ for _ in ()).throw(MemoryError))
+        patch.setattr("muntin.jobs.sending.catch_up.note_position", lambda *_: (_ for _ in ()).throw(MemoryError))
         small.ran(0)
     small.sent()
     found = messages(kafka, small.topic)

@@ -22,8 +22,8 @@ from muntin import Pipeline, read, run, sinks, sources, windows
 from muntin import aggregates as agg
 from muntin.extensions.postgres import sql
 from muntin.extensions.postgres import table as sender
-from muntin.extensions.postgres.address import reported
 from muntin.extensions.postgres.sink import PostgresSink
+from muntin.extensions.postgres.table import reported
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.notes import standings
 from muntin.jobs.sending.send import send

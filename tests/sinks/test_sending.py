@@ -96,7 +96,7 @@ def test_a_function_that_fails_gets_all_that_it_lacks_later(small: Sending) -> N
 
 def test_a_run_that_ends_before_its_note_sends_again(small: Sending, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("muntin.jobs.sending.catch_up._noted", lambda *_: (_ for _ in ()).throw(MemoryError))
+        patch.setattr("muntin.jobs.sending.catch_up.note_position", lambda *_: (_ for _ in ()).throw(MemoryError))
         small.sent()
     small.sent()
     assert small.lake.got == [FIRST, FIRST]

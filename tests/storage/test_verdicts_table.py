@@ -10,11 +10,11 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import Retain
-from muntin.jobs.housekeeping.expire import without_verdicts
+from muntin.jobs.housekeeping.expire import without_reports
 from muntin.jobs.quarantine import refused_rows_kept
-from muntin.jobs.records import reports_table, verdicts_table
+from muntin.jobs.records import reports_table, verdicts
 from muntin.jobs.records.report_files import MANY
-from muntin.jobs.records.verdicts_table import record_checks
+from muntin.jobs.records.verdicts import record_checks
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.quality.report import Check, QualityReport
 from muntin.store.delta import DeltaStore
@@ -69,7 +69,7 @@ def test_many_validations_are_few_files(tmp_path: Path) -> None:
     assert len({*rows["recorded_at"].to_pylist()}) == MANY + 2
 
 
-@pytest.mark.parametrize("texts", [reports_table._TEXTS, verdicts_table._TEXTS, refused_rows_kept._TEXTS], ids=lambda texts: texts.name)
+@pytest.mark.parametrize("texts", [reports_table._TEXTS, verdicts._TEXTS, refused_rows_kept._TEXTS], ids=lambda texts: texts.name)
 def test_the_page_says_what_a_table_holds(texts: object) -> None:
     page = PAGE.read_text(encoding="utf-8").partition(f"\n## {texts.name}\n")[2].partition("\n## ")[0]
     assert page.strip().startswith(texts.description)
@@ -78,7 +78,7 @@ def test_the_page_says_what_a_table_holds(texts: object) -> None:
 
 
 def test_every_column_has_a_comment() -> None:
-    assert [*verdicts_table._TEXTS.comments] == verdicts_table._SCHEMA.names
+    assert [*verdicts._TEXTS.comments] == verdicts._SCHEMA.names
 
 
 def kept(store: DeltaStore) -> list[tuple[datetime, datetime]]:
@@ -95,17 +95,17 @@ def test_verdicts_of_old_batches_go_with_their_reports(tmp_path: Path) -> None:
     for first, last in pairwise(days):
         record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(first), to_us(last)])], days[-1])
     before = to_us(days[4])
-    for due in without_verdicts(store, before, to_us(days[9]) - before, 0):
+    for due in without_reports(store, verdicts.TABLE, before, to_us(days[9]) - before, 0):
         store.commit(due.table, due.base, due.change)
     assert kept(store) == list(pairwise(days))[3:]  # the first that is kept is about a batch that is behind, and one that is not
-    assert not list(without_verdicts(store, before, to_us(days[9]) - before, 0))
+    assert not list(without_reports(store, verdicts.TABLE, before, to_us(days[9]) - before, 0))
 
 
 def test_a_run_removes_verdicts_once_an_eighth_has_gathered(tmp_path: Path) -> None:
     store = DeltaStore(tmp_path)
     for day in range(10):
         record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(NOW + timedelta(days=day))])], NOW)
-    due = [list(without_verdicts(store, to_us(NOW + timedelta(days=day)), 16 * DAY_US, 1)) for day in range(4)]
+    due = [list(without_reports(store, verdicts.TABLE, to_us(NOW + timedelta(days=day)), 16 * DAY_US, 1)) for day in range(4)]
     assert [len(each) for each in due] == [0, 0, 1, 1]
     assert [len(change.removes) for ((_, _, change),) in due[2:]] == [2, 3]
 

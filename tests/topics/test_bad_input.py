@@ -10,7 +10,7 @@ import pytest
 
 from muntin.cli.main import main
 from muntin.errors import DefinitionError, MuntinError
-from muntin.extensions.kafka.topics.client import to_ask, to_consume
+from muntin.extensions.kafka.client import to_ask, to_consume
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.topics.orders import order, pipeline, ran, topic_of
 
@@ -56,7 +56,7 @@ def test_a_broker_that_takes_connections_and_says_nothing(tmp_path: Path) -> Non
 @pytest.fixture
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker must answer within a second."""
-    monkeypatch.setattr("muntin.extensions.kafka.topics.broker.ANSWER_S", 1)
+    monkeypatch.setattr("muntin.extensions.kafka.broker.ANSWER_S", 1)
 
 
 @pytest.mark.usefixtures("in_a_hurry")
@@ -136,8 +136,8 @@ def test_workers_that_do_not_reach_the_broker_say_so_once(kafka: Broker, tmp_pat
     topic = kafka.topic()
     kafka.produce(topic, {0: [order(1, 0.5)]})
     source = topic_of(kafka, topic)
-    monkeypatch.setattr("muntin.extensions.kafka.topics.messages._SILENCE_S", 1.0)
-    monkeypatch.setattr("muntin.extensions.kafka.topics.messages.to_consume", lambda _: to_consume(replace(source, broker="127.0.0.1:1")))
+    monkeypatch.setattr("muntin.extensions.kafka.content._SILENCE_S", 1.0)
+    monkeypatch.setattr("muntin.extensions.kafka.content.to_consume", lambda _: to_consume(replace(source, broker="127.0.0.1:1")))
     assert refused(source, tmp_path).startswith(f"kafka {kafka.address}: the broker does not answer")
 
 

@@ -17,8 +17,8 @@ import pytest
 from muntin import Limits, Pipeline, aggregates, sources
 from muntin.errors import SourceError
 from muntin.extensions.kafka import borders as kept_borders
-from muntin.extensions.kafka.topics import checks, first_messages
-from muntin.extensions.kafka.topics.messages import messages
+from muntin.extensions.kafka import checks, first_messages
+from muntin.extensions.kafka.content import messages
 from muntin.jobs.accumulate import accumulate
 from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.inspect.read import read
@@ -186,7 +186,7 @@ def test_a_run_that_goes_on_fetches_no_message_of_before(kafka: Broker, tmp_path
     for at in (0.1, 0.9, 1.1, 1.9):
         kafka.in_transaction(topic, [order(1, at)])
     ran(of, str(tmp_path), 0, 2)
-    with patch("muntin.extensions.kafka.topics.first_messages._fetched", wraps=first_messages._fetched) as fetched:
+    with patch("muntin.extensions.kafka.first_messages._fetched", wraps=first_messages._fetched) as fetched:
         assert rows_read(ran(of, str(tmp_path), 2, 3)) == [0]
     assert {str(each.args[3:]) for each in fetched.call_args_list} == {str((ms(3) * 1000, {0: 8}))}
 

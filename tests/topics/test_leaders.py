@@ -2,8 +2,8 @@
 
 import pytest
 
-from muntin.extensions.kafka.topics import client
-from muntin.extensions.kafka.topics.client import until_led
+from muntin.extensions.kafka import client
+from muntin.extensions.kafka.client import until_led
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_tasks_read_a_topic_with_credentials(
     kafka: Broker, spark: "SparkSession", tmp_path: Path, monkeypatch: "pytest.MonkeyPatch"
 ) -> None:
-    monkeypatch.setattr("muntin.extensions.kafka.topics.checks.PIECE", 300)
+    monkeypatch.setattr("muntin.extensions.kafka.checks.PIECE", 300)
     monkeypatch.setattr("muntin.sources.listing.SPLIT_BYTES", 300 * 256)
     extra = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(kafka.certificate)}
     text = json.dumps({"conn_type": "kafka", "login": USER, "password": PASSWORD, "extra": extra})

@@ -16,9 +16,8 @@ import pytest
 
 from muntin import sources
 from muntin.errors import BrokerError
-from muntin.extensions.kafka.topics import json_fields
-from muntin.extensions.kafka.topics.messages import MESSAGES
-from muntin.extensions.kafka.topics.values import Decoded, decoded
+from muntin.extensions.kafka import json_fields
+from muntin.extensions.kafka.content import MESSAGES, Decoded, decoded
 from muntin.sources.exact_json import values as exact_json
 from tests.source_options import grouped
 

@@ -9,8 +9,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.extensions.airflow.observed.column_lineage import inputs_of
-from muntin.extensions.airflow.observed.column_origins import column_origins
+from muntin.extensions.airflow.column_lineage import column_origins, inputs_of
 from muntin.jobs.state.bound import bind
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

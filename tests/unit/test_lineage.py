@@ -8,7 +8,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import sources, windows
-from muntin.extensions.airflow.observed import lineage
+from muntin.extensions.airflow import lineage
 from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muntin.extensions.airflow import storage
-from muntin.extensions.kafka.topics.client import settings
+from muntin.extensions.kafka.client import settings
 
 AWS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "eu", "AWS_ENDPOINT_URL": "http://x"}
 

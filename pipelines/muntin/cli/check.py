@@ -107,16 +107,12 @@ def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
         if pipeline.sources
         else printable(examination.files[0])
     )
-    return f"{_parts(pipeline)} fit {of}"
-
-
-def _parts(pipeline: "Pipeline") -> str:
     counts = {
         "window": pipeline.windows,
         "aggregate": pipeline.row_aggregates,
         "suite": pipeline.expectations,
     }
-    return ", ".join(many(len(parts), noun) for noun, parts in counts.items() if parts)
+    return f"{', '.join(many(len(parts), noun) for noun, parts in counts.items() if parts)} fit {of}"
 
 
 def contract(file: opt.File, root: opt.Root = None, name: opt.Name = None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,10 +16,7 @@ from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
     from muntin.jobs.accumulate.row_changes.later_batches import ToldChange
-    from muntin.jobs.inputs.dimensions.looked_up import MetRow
-    from muntin.jobs.inspect.explain import Explained, Explanation
-
-T = TypeVar("T")
+    from muntin.jobs.inspect.explain import Explained
 
 At = Annotated[
     datetime,
@@ -59,22 +56,14 @@ def explain(
             )
     if as_json:
         return say_json(asdict(explanation))
-    return _say(explanation, limit)
-
-
-def _say(explanation: "Explanation", limit: int) -> None:
     if explanation.why_none:
         return say(f"no such window: {explanation.why_none}")
-    for each in _some(explanation.windows, limit):
+    shown = explanation.windows[: limit or None]
+    for each in shown:
         _say_window(each, limit)
-    if left := len(explanation.windows) - len(_some(explanation.windows, limit)):
+    if left := len(explanation.windows) - len(shown):
         say(f"{many(left, 'window')} more; --limit 0 shows all")
     return None
-
-
-def _some(parts: Sequence[T], limit: int) -> Sequence[T]:
-    """The first of them; all if the limit is 0."""
-    return parts[:limit] if limit else parts
 
 
 def _say_window(one: "Explained", limit: int) -> None:
@@ -86,58 +75,36 @@ def _say_window(one: "Explained", limit: int) -> None:
     )
     if one.hidden is not None:
         say(f"hidden, for its having does not hold: {one.hidden}")
-    say(f"made of {many(len(one.parts), 'state')}:")
-    say(
-        columns(
-            ["frame (UTC)", "batch (UTC)", "rows", "late elsewhere"],
-            [[p.frame, p.batch, p.rows, "yes" if p.late else ""] for p in _some(one.parts, limit)],
-        )
-    )
-    _say_left(one.parts, limit)
+    of_state = ["frame (UTC)", "batch (UTC)", "rows"]
+    parts = [[p.frame, p.batch, p.rows, "yes" if p.late else ""] for p in one.parts]
+    _say_table(f"made of {many(len(parts), 'state')}:", [*of_state, "late elsewhere"], parts, limit, "state")
     if one.before:
-        say("begins with the last values of:")
-        say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in one.before]))
+        _say_table(
+            "begins with the last values of:", of_state, [[p.frame, p.batch, p.rows] for p in one.before]
+        )
     if one.missed:
-        say(f"{many(len(one.missed), 'state')} came too late for it:")
-        say(
-            columns(
-                ["frame (UTC)", "batch (UTC)", "rows"],
-                [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)],
-            )
-        )
-        _say_left(one.missed, limit)
+        missed = [[p.frame, p.batch, p.rows] for p in one.missed]
+        _say_table(f"{many(len(missed), 'state')} came too late for it:", of_state, missed, limit, "state")
     if one.looked_up:
-        say("the events of its batches looked up:")
-        names = ["batch (UTC)", "look-up", "answers", "no row", "now"]
-        shown = [
+        heads = ["batch (UTC)", "look-up", "answers", "no row", "now"]
+        look_ups = [
             [u.batch, u.lookup, u.answers, u.without, "changed" if u.changed else "the same"]
-            for u in _some(one.looked_up, limit)
+            for u in one.looked_up
         ]
-        say(columns(names, shown))
+        _say_table("the events of its batches looked up:", heads, look_ups, limit)
     if one.met:
-        say("in the time of the window they met:")
-        say(
-            columns(
-                ["look-up", "key", "since (UTC)", "until"], [_met(each) for each in _some(one.met, limit)]
-            )
-        )
-        _say_left(one.met, limit, "row")
+        heads = ["look-up", "key", "since (UTC)", "until"]
+        met = [[row.lookup, ", ".join(map(str, row.key)), row.since, row.until or "still"] for row in one.met]
+        _say_table("in the time of the window they met:", heads, met, limit, "row")
     if one.unread:
         say(f"what later batches change in its batches cannot be read: {one.unread}")
     if one.changes:
-        say("rows of its batches that later batches change or take back:")
-        say(
-            columns(
-                ["batch (UTC)", "by batch", "what", "file", "place", "row"],
-                [_change(each) for each in _some(one.changes, limit)],
-            )
+        heads = ["batch (UTC)", "by batch", "what", "file", "place", "row"]
+        changes = [*map(_change, one.changes)]
+        _say_table(
+            "rows of its batches that later batches change or take back:", heads, changes, limit, "change"
         )
-        _say_left(one.changes, limit, "change")
     say("")
-
-
-def _met(row: "MetRow") -> list[str | datetime]:
-    return [row.lookup, ", ".join(map(str, row.key)), row.since, row.until or "still"]
 
 
 def _change(change: "ToldChange") -> list[str | datetime]:
@@ -147,6 +114,11 @@ def _change(change: "ToldChange") -> list[str | datetime]:
     return [change.batch, change.by, change.what, file, place, change.row]
 
 
-def _say_left(parts: "Sequence[object]", limit: int, what: str = "state") -> None:
-    if left := len(parts) - len(_some(parts, limit)):
-        say(f"... {many(left, what)} more; --limit 0 shows all")
+def _say_table(
+    title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], limit: int = 0, what: str = ""
+) -> None:
+    """Rows under a title, at most so many, 0 is all; and how many of `what` are left."""
+    say(title)
+    say(columns(heads, rows[: limit or None]))
+    if what and limit and len(rows) > limit:
+        say(f"... {many(len(rows) - limit, what)} more; --limit 0 shows all")

@@ -51,7 +51,12 @@ def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
         make_printable(wrong)
         tracebacks.print_exception(wrong)
     error = coloured("error", "red", stream=sys.stderr)
-    print(_block(f"{error} ({_kind(wrong)}): ", text), file=sys.stderr)
+    head = f"{error} ({_kind(wrong)}): "
+    first, *rest = text.splitlines() or [""]
+    print(
+        "\n".join([head + printable(first), *(indent(printable(line), "  ") for line in rest)]),
+        file=sys.stderr,
+    )
     if as_json:
         document = {"type": type(wrong).__name__, "message": text, "exit_status": exit_status(wrong)}
         report = getattr(wrong, "report", None)
@@ -63,7 +68,9 @@ def explained(wrong: Exception) -> str:
     if isinstance(wrong, MuntinError):
         return str(wrong)
     if _is_usage(wrong):
-        return _usage(wrong)
+        text, context = str(getattr(wrong, "format_message", str)()), getattr(wrong, "ctx", None)
+        where = f"\n{context.get_usage()}\nfor help: {context.command_path} --help" if context else ""
+        return f"{text}{where}"
     if "JAVA_GATEWAY" in str(wrong):
         return _JAVA
     if problem := lack_of_memory(wrong):
@@ -83,18 +90,7 @@ def _is_usage(wrong: Exception) -> bool:
     return hasattr(wrong, "format_message") and hasattr(wrong, "exit_code")
 
 
-def _usage(wrong: Exception) -> str:
-    text = str(getattr(wrong, "format_message", str)())
-    context = getattr(wrong, "ctx", None)
-    return f"{text}\n{context.get_usage()}\nfor help: {context.command_path} --help" if context else text
-
-
 def _kind(wrong: Exception) -> str:
     if _is_usage(wrong):
         return "usage"
     return next((name for kind, name in _KINDS.items() if isinstance(wrong, kind)), "unexpected")
-
-
-def _block(head: str, text: str) -> str:
-    first, *rest = text.splitlines() or [""]
-    return "\n".join([head + printable(first), *(indent(printable(line), "  ") for line in rest)])

@@ -1,6 +1,7 @@
 """`muntin show` of rows that are in no window: too late, or refused."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,6 @@ from muntin.definition.spelling import many
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from muntin.jobs.inspect.late import LateBatch
 
 States = Annotated[
     bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")
@@ -52,25 +52,15 @@ def late(
         names = sorted({one.window for one in batches}) if states else []
         table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
-        rows = [
-            {"window": one.window, "batch": one.batch, "rows": one.rows, "windows": one.windows}
-            for one in batches
-        ]
-        return say_json(
-            {"batches": rows, "states": {each: table.to_pylist() for each, table in table_of_window.items()}}
-        )
-    return _say_late(batches, table_of_window, limit)
-
-
-def _say_late(batches: "list[LateBatch]", table_of_window: "dict[str, pa.Table]", limit: int) -> None:
+        tables = {each: table.to_pylist() for each, table in table_of_window.items()}
+        return say_json({"batches": [asdict(one) for one in batches], "states": tables})
     if not batches:
         return say("no row came too late for any window")
-    heads = ["window", "batch (UTC)", "rows late", "windows missed"]
-    say(columns(heads, [[one.window, one.batch, one.rows, one.windows] for one in batches]))
-    for window, table in table_of_window.items():
+    say(columns(["window", "batch (UTC)", "rows late", "windows missed"], [*map(astuple, batches)]))
+    for each, table in table_of_window.items():
         shown = table.slice(0, limit) if limit else table
         say(
-            f"\n{window}: {many(len(table), 'late state')}"
+            f"\n{each}: {many(len(table), 'late state')}"
             + (f", the first {limit}" if len(shown) < len(table) else "")
         )
         heads = [*table.column_names[:-1], "windows missed by each"]

@@ -101,11 +101,27 @@ def new(
       muntin new visits --template clicks
     """
     if listed:
-        return _say_list(as_json=as_json)
+        if as_json:
+            return say_json([{"name": each.name, "about": each.about} for each in TEMPLATES.values()])
+        return say(
+            columns(
+                ["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()]
+            )
+        )
     if folder is None:
         raise typer.BadParameter("name a FOLDER that is new or empty, or say --list")
-    chosen = _chosen(template)
-    _check_empty(folder)
+    if template not in TEMPLATES:
+        raise DefinitionError(
+            f"there is no template {template!r}; there are {', '.join(TEMPLATES)}"
+            f"{did_you_mean(template, TEMPLATES)}"
+        )
+    chosen = TEMPLATES[template]
+    if folder.exists() and not folder.is_dir():
+        raise DefinitionError(f"{folder} is a file; name a folder that is new or empty")
+    there = sorted(path.name for path in folder.iterdir() if path.name != ".git") if folder.is_dir() else []
+    if there:
+        some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")  # noqa: PLR2004 - three say enough
+        raise DefinitionError(f"{folder} is not empty: {some}; name a folder that is new or empty")
     with working():
         try:
             written = _write_project(chosen, folder)
@@ -113,37 +129,7 @@ def new(
             raise DefinitionError(f"{wrong.filename or folder}: {wrong.strerror or wrong}") from wrong
     if as_json:
         return say_json({"folder": str(folder.absolute()), "template": chosen.name, "files": written})
-    return say_what_was_done(_reported(chosen, folder, len(written)))
-
-
-def _chosen(name: str) -> _Template:
-    if name not in TEMPLATES:
-        raise DefinitionError(
-            f"there is no template {name!r}; there are {', '.join(TEMPLATES)}{did_you_mean(name, TEMPLATES)}"
-        )
-    return TEMPLATES[name]
-
-
-def _check_empty(folder: Path) -> None:
-    """Refuse a folder with files in it; a new repository of git is as good as empty."""
-    if folder.exists() and not folder.is_dir():
-        raise DefinitionError(f"{folder} is a file; name a folder that is new or empty")
-    there = sorted(path.name for path in folder.iterdir() if path.name != ".git") if folder.is_dir() else []
-    if there:
-        some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")  # noqa: PLR2004 - three say enough
-        raise DefinitionError(f"{folder} is not empty: {some}; name a folder that is new or empty")
-
-
-def _say_list(*, as_json: bool) -> None:
-    if as_json:
-        return say_json([{"name": each.name, "about": each.about} for each in TEMPLATES.values()])
-    return say(
-        columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()])
-    )
-
-
-def _reported(chosen: _Template, folder: Path, count: int) -> str:
-    """The created files, the next commands, and what another extra would add."""
+    count = len(written)
     steps = (
         f"cd {shlex.quote(str(folder))}",
         f"muntin check {chosen.file}",
@@ -152,12 +138,14 @@ def _reported(chosen: _Template, folder: Path, count: int) -> str:
         "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
     headline = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
-    return "\n".join(
-        [
-            headline,
-            *(f"  {step}" for step in steps),
-            *([] if is_installed(_JUDGE) else [_NO_SUITES.format(chosen.file)]),
-        ]
+    return say_what_was_done(
+        "\n".join(
+            [
+                headline,
+                *(f"  {step}" for step in steps),
+                *([] if is_installed(_JUDGE) else [_NO_SUITES.format(chosen.file)]),
+            ]
+        )
     )
 
 
@@ -171,7 +159,9 @@ def _write_project(template: _Template, folder: Path) -> list[str]:
         for part in ("shared", template.name):
             for path in sorted((home / part).rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:
-                    _copy(path, folder / path.relative_to(home / part))
+                    to = folder / path.relative_to(home / part)
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    to.with_name(to.name.removeprefix(_HIDDEN)).write_bytes(path.read_bytes())
     if not is_installed(_JUDGE):
         definition = folder / template.file
         definition.write_text(_SUITES.sub(_COMMENT, definition.read_text(encoding="utf-8")), encoding="utf-8")
@@ -181,9 +171,3 @@ def _write_project(template: _Template, folder: Path) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file() and ".git" not in path.parts
     )
-
-
-def _copy(path: Path, to: Path) -> None:
-    """A file under its name in a project."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.with_name(to.name.removeprefix(_HIDDEN)).write_bytes(path.read_bytes())

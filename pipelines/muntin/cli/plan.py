@@ -20,9 +20,6 @@ from muntin.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.inspect.diff import Difference
     from muntin.jobs.inspect.plan import Plan
     from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined
 
@@ -66,29 +63,23 @@ def plan(
             from muntin.jobs.inspect.plan import plan as plan_range
 
             work, planned = None, plan_range(pipeline, root=folder, start=first, end=last, validate=validate)
-            touched = _touched(pipeline, folder, planned, rows)
+            from muntin.jobs.inspect.planned_windows import windows_of_batches
+            from muntin.jobs.state.bound import bind
+
+            bound, bounds = bind(pipeline, folder), ("window_start", "window_end", "batch")
+            table_of_window = {
+                name: windows_of_batches(bound, name, starts, limit=rows)
+                for name, starts in planned.windows.items()
+            }
+            touched = {
+                name: table.select([*bound.keys_of(name), *bounds]).to_pylist()
+                for name, table in table_of_window.items()
+                if len(table)
+            }
     if work:
         return say_work(work, none=NOTHING, dry_run=True, as_json=as_json)
     say_json(planned.to_dict() | {"may_change": touched}) if as_json else say_plan(planned, touched)
     return SourceError.exit_status if planned.missing else 0
-
-
-def _touched(
-    pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int
-) -> "dict[str, list[dict[str, object]]]":
-    """Window -> some of its published windows that may change: key, bounds and closing batch."""
-    from muntin.jobs.inspect.planned_windows import windows_of_batches
-    from muntin.jobs.state.bound import bind
-
-    bound, bounds = bind(pipeline, root), ("window_start", "window_end", "batch")
-    table_of_window = {
-        name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()
-    }
-    return {
-        name: table.select([*bound.keys_of(name), *bounds]).to_pylist()
-        for name, table in table_of_window.items()
-        if len(table)
-    }
 
 
 def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
@@ -217,28 +208,24 @@ def diff(
     if as_json:
         return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in differences])
     for one in differences:
-        say("\n".join(_differences(one, rows)))
+        counts = one.counted()
+        lines = [f"{one.window}: {one.before:,} windows before, {one.after:,} after"]
+        lines.append(f"  {counts['changed']:,} changed, {counts['new']:,} new, {counts['gone']:,} gone")
+        if one.unread_batches:
+            lines.append(f"  {many(one.unread_batches, 'batch')} not read yet under this definition")
+        lines += [f"  {name}: new" for name in one.new_columns]
+        lines += [f"  {name}: not in this definition" for name in one.gone_columns]
+        lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]
+        lines += [
+            f"  {name}: changes by {by:g} at most, in {_spelled(where)}"
+            for name, (by, where) in one.largest.items()
+        ]
+        shown = [*one.changes.rows(rows)]
+        lines += [
+            f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown
+        ]
+        say("\n".join(lines))
     return None
-
-
-def _differences(one: "Difference", rows: int) -> list[str]:
-    counts = one.counted()
-    lines = [f"{one.window}: {one.before:,} windows before, {one.after:,} after"]
-    lines.append(f"  {counts['changed']:,} changed, {counts['new']:,} new, {counts['gone']:,} gone")
-    if one.unread_batches:
-        lines.append(f"  {many(one.unread_batches, 'batch')} not read yet under this definition")
-    lines += [f"  {name}: new" for name in one.new_columns]
-    lines += [f"  {name}: not in this definition" for name in one.gone_columns]
-    lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]
-    lines += [
-        f"  {name}: changes by {by:g} at most, in {_spelled(where)}"
-        for name, (by, where) in one.largest.items()
-    ]
-    shown = [*one.changes.rows(rows)]
-    lines += [
-        f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown
-    ]
-    return lines
 
 
 def _spelled(where: "Mapping[str, object]") -> str:

@@ -1,5 +1,6 @@
 """`muntin publish` and `muntin promote`: what readers get, and what is taken back."""
 
+from dataclasses import asdict, astuple
 from getpass import getuser
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
     from muntin.jobs.publish.held import HeldWindows
 
 Despite = Annotated[
@@ -69,7 +69,10 @@ def publish(
                     "--reason, --by: say which verdict it is about, by --despite; muntin publish FILE names"
                     " them"
                 )
-            held = _held(pipeline, folder)
+            from muntin.jobs.publish.held import held_windows
+            from muntin.jobs.state.state_folders import bind_existing
+
+            held = held_windows(bind_existing(pipeline, folder))
         else:
             from muntin.jobs.reported_run import publish_and_tell
 
@@ -90,13 +93,6 @@ def publish(
     else:
         say_report(report)
     return status_of(report)
-
-
-def _held(pipeline: "Pipeline", root: "AnyPath") -> "list[HeldWindows]":
-    from muntin.jobs.publish.held import held_windows
-    from muntin.jobs.state.state_folders import bind_existing
-
-    return held_windows(bind_existing(pipeline, root))
 
 
 def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool) -> int:
@@ -202,11 +198,5 @@ def rollback(
         pipeline, folder = placed(file, name, root)
         rollbacks = do(pipeline, root=folder, window=window, version=version)
     if as_json:
-        return say_json(
-            [{"window": one.window, "version": one.version, "files": one.files} for one in rollbacks]
-        )
-    return say_what_was_done(
-        columns(
-            ["window", "as of version", "files"], [[one.window, one.version, one.files] for one in rollbacks]
-        )
-    )
+        return say_json([asdict(one) for one in rollbacks])
+    return say_what_was_done(columns(["window", "as of version", "files"], [*map(astuple, rollbacks)]))

@@ -103,20 +103,6 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
     ]
 
 
-def _odd(batches: "Sequence[BatchReport]") -> str:
-    """The rows with local times that come twice or never, and rows of forgotten keys, as
-    the end of a line.
-    """
-    ambiguous, nonexistent = (
-        sum(one.rows_ambiguous for one in batches),
-        sum(one.rows_nonexistent for one in batches),
-    )
-    text = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
-    text += f", {many(nonexistent, 'local time')} that never was" if nonexistent else ""
-    forgotten = sum(one.rows_forgotten for one in batches)
-    return text + (f", {many(forgotten, 'row')} of forgotten keys left out" if forgotten else "")
-
-
 def _despite(batches: "Sequence[BatchReport]") -> list[str]:
     approvals = [one.despite for one in batches if one.despite]
     if not approvals:
@@ -132,12 +118,16 @@ def summary(report: "RunReport") -> list[str]:
     read, refused, late = (
         sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late")
     )
-    twice = sum(one.rows_duplicate for one in batches)
     lines = [
         f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"
     ]
-    lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
-    lines[0] += _odd(batches)
+    odd = (
+        (sum(one.rows_duplicate for one in batches), "duplicate", "left out"),
+        (sum(one.rows_ambiguous for one in batches), "local time", "that came twice"),
+        (sum(one.rows_nonexistent for one in batches), "local time", "that never was"),
+        (sum(one.rows_forgotten for one in batches), "row", "of forgotten keys left out"),
+    )
+    lines[0] += "".join(f", {many(count, noun)} {what}" for count, noun, what in odd if count)
     hidden = sum(one.files_hidden for one in batches)
     lines[0] += f"; {many(hidden, 'file')} passed over whose names begin with _ or ." if hidden else ""
     lines += _of_sources(batches)
@@ -153,11 +143,14 @@ def summary(report: "RunReport") -> list[str]:
     for one in report.quality:
         first, *rest = verdict_lines(one)
         lines += [f"expectations: {first}", *rest]
-    lines += [f"published {said}" for said in _despite(batches)]
-    lines += [f"alerts: {line}" for line in report.alerts]
-    lines += [f"sinks: {line}" for line in report.sinks]
-    lines += [f"mended: {remark}" for remark in report.remarks]
-    lines += [f"columns: {line}" for line in report.schema_changes[:SHOWN]]
+    for head, texts in (
+        ("published", _despite(batches)),
+        ("alerts:", report.alerts),
+        ("sinks:", report.sinks),
+        ("mended:", report.remarks),
+        ("columns:", report.schema_changes[:SHOWN]),
+    ):
+        lines += [f"{head} {text}" for text in texts]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:
         lines.append(f"another source than at the last run: {', '.join(changed)}")
@@ -189,7 +182,11 @@ def exported() -> Iterator[None]:
     """Send the metrics of a run over OTLP/HTTP when it ends, well or not; nothing unless the environment
     names a receiver.
     """
-    if not _asked():
+    off = (
+        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+        or os.environ.get("OTEL_METRICS_EXPORTER") == "none"
+    )
+    if not (not off and any(os.environ.get(name) for name in ENDPOINTS)):
         yield
         return
     try:
@@ -203,7 +200,7 @@ def exported() -> Iterator[None]:
         )
         yield
         return
-    from muntin.jobs.records.telemetry import to_meter
+    from muntin.jobs.records.metrics import to_meter
 
     provider = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], shutdown_on_exit=False)
     try:
@@ -211,11 +208,3 @@ def exported() -> Iterator[None]:
             yield
     finally:
         provider.shutdown(timeout_millis=_PATIENCE_MS)
-
-
-def _asked() -> bool:
-    off = (
-        os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
-        or os.environ.get("OTEL_METRICS_EXPORTER") == "none"
-    )
-    return not off and any(os.environ.get(name) for name in ENDPOINTS)

@@ -76,8 +76,13 @@ def status(
         return say_json([one.to_dict() for one in statuses])
     if not statuses:
         say(_none(pipeline, folder))
+    from muntin.cli.report import command_of
+
+    def again(start: datetime, end: datetime) -> str:
+        return command_of("run", file, name, folder, start, end) if file else ""
+
     for at, one in enumerate(statuses):
-        say("\n" * bool(at) + "\n".join(_lines(one, timezone, _again(file, name, folder))))
+        say("\n" * bool(at) + "\n".join(_lines(one, timezone, again)))
     return None
 
 
@@ -151,7 +156,15 @@ def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
         f"staged, not published: {each.folder}, {size(each.bytes)}, written {at(each.written_at)}"
         for each in one.staged
     ]
-    lines += _gone(one, at)
+    windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
+    tables = [
+        ("states", one.states_gone_before),
+        *windows,
+        ("refused rows", one.refused_gone_before),
+        ("reports", one.reports_gone_before),
+    ]
+    parts = [f"{what} before {at(before)}" for what, before in tables if before]
+    lines += [f"gone, as retain says: {', '.join(parts)}"] if parts else []
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     if one.unforgotten:
@@ -181,24 +194,6 @@ def _sink(sink: "SinkStanding") -> "Iterator[str]":
         )
 
 
-def _again(file: Path | None, name: str | None, root: AnyPath) -> _Again:
-    from muntin.cli.report import command_of
-
-    return lambda start, end: command_of("run", file, name, root, start, end) if file else ""
-
-
-def _gone(one: "PipelineStatus", at: "Callable[[datetime], str]") -> list[str]:
-    windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
-    tables = [
-        ("states", one.states_gone_before),
-        *windows,
-        ("refused rows", one.refused_gone_before),
-        ("reports", one.reports_gone_before),
-    ]
-    parts = [f"{what} before {at(before)}" for what, before in tables if before]
-    return [f"gone, as retain says: {', '.join(parts)}"] if parts else []
-
-
 def _batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: _Again) -> list[str]:
     """Lines on the batches of a pipeline, in the words of the page; none where its definition is not known.
 
@@ -211,7 +206,10 @@ def _batch_lines(one: "PipelineStatus", at: Callable[[datetime], str], again: _A
     counts = ", ".join(f"{count:,} {state}" for state, count in one.states.counts.items() if count)
     notable_states = [each for each in one.states.listed if each.despite or each.state in _TOLD]
     batch_stretches = stretches(notable_states)
-    lines = [f"batches: {counts or 'none'}", *_fresh(one)]
+    lines = [f"batches: {counts or 'none'}"]
+    if fresh := one.fresh:
+        met = "yes" if fresh.met else "no"
+        lines.append(f"fresh within {spell(fresh.within_us)}: {met}, {fresh.in_words(lasting)}")
     lines += [line for each in batch_stretches[-_SHOWN:] for line in _told(each, at, again)]
     return (
         [*lines, f"  ... {many(len(batch_stretches) - _SHOWN, 'stretch')} before; --json has them all"]
@@ -234,10 +232,3 @@ def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list
         [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []
     )
     return [*lines, *log, *mended, *despite]
-
-
-def _fresh(one: "PipelineStatus") -> list[str]:
-    if (fresh := one.fresh) is None:
-        return []
-    met = "yes" if fresh.met else "no"
-    return [f"fresh within {spell(fresh.within_us)}: {met}, {fresh.in_words(lasting)}"]

@@ -68,20 +68,15 @@ def sinks(
             else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])"
         )
         for one in sink_standings:
-            say_misfits(one)
+            if one.misfits:
+                say(f"\n{one.window} in {one.sink}: {many(len(one.misfits), 'window')} not as published")
+            for misfit in one.misfits:
+                say(f"  {misfit.line}")
     if any(one.needs_a_person for one in sent) or any(
         not misfit.replaced for one in sink_standings for misfit in one.misfits
     ):
         return BLOCKED
     return _FAILED if any(one.failed for one in sent) else 0
-
-
-def say_misfits(one: "SinkStanding") -> None:
-    """The windows that a sink does not have as they are published, a line each."""
-    if one.misfits:
-        say(f"\n{one.window} in {one.sink}: {many(len(one.misfits), 'window')} not as published")
-    for misfit in one.misfits:
-        say(f"  {misfit.line}")
 
 
 def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
@@ -170,16 +165,14 @@ def metrics(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_jso
       muntin status --metrics dags/flights.py --root state > /var/lib/node_exporter/muntin_flights.prom
     """
     with working():
-        from muntin.definition.instants import instant_us
-        from muntin.jobs.records import telemetry
-        from muntin.jobs.records.metrics import of_state
-        from muntin.jobs.records.reports_table import utc_now
+        from muntin.jobs.records.metrics import of_state, record
+        from muntin.jobs.records.reports_table import now_us
         from muntin.jobs.state.state_folders import bind_existing
 
         pipeline, folder = inspected(file, name, root)
-        gauges = of_state(bind_existing(pipeline, folder), instant_us(utc_now(), "now"))
+        gauges = of_state(bind_existing(pipeline, folder), now_us())
         with exported():
-            telemetry.record(lambda: gauges)
+            record(lambda: gauges)
     if as_json:
         return say_json([{"name": each.name, "labels": each.labels, "value": each.value} for each in gauges])
     return say("\n".join(exposition(gauges)))

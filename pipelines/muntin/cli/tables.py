@@ -44,29 +44,20 @@ def content(table: pa.Table, form: Format) -> bytes:
     csv: a head, instants in ISO 8601; a spreadsheet shows all of it and computes none of it. json: a list of
     objects. parquet: a file. arrow: a file of Arrow's IPC format (Feather 2).
     """
-    match form:
-        case "csv":
-            return _csv(table).encode()
-        case "json":
-            return f"{json_text(plain(table.to_pylist()))}\n".encode()
-        case "parquet" | "arrow":
-            return _parquet(table) if form == "parquet" else _arrow(table)
+    if form == "csv":
+        return _csv(table).encode()
+    if form == "json":
+        return f"{json_text(plain(table.to_pylist()))}\n".encode()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-
-def print_table(table: pa.Table, form: Format) -> None:
-    """The table on stdout; on a terminal its text is printable."""
-    sys.stdout.flush()
-    table_bytes = content(table, form)
-    sys.stdout.buffer.write(lines(table_bytes.decode()).encode() if sys.stdout.isatty() else table_bytes)
-    sys.stdout.flush()
-
-
-def check_place(form: Format | None) -> None:
-    """Refuse to write a binary format to a terminal."""
-    if form in _BINARY and sys.stdout.isatty():
-        raise typer.BadParameter(
-            f"--format {form} is not for a terminal: name a file with --out, or send it to another program"
-        )
+    out = pa.BufferOutputStream()
+    if form == "parquet":
+        pq.write_table(table, out)
+    else:
+        with pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table)
+    return out.getvalue().to_pybytes()
 
 
 def write_table(table: pa.Table, form: Format, path: Path) -> None:
@@ -93,24 +84,6 @@ def no_formula(value: object) -> object:
     ["'=1+1", "'-", 'a=b', -1, None]
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _parquet(table: pa.Table) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    out = pa.BufferOutputStream()
-    pq.write_table(table, out)
-    return out.getvalue().to_pybytes()
-
-
-def _arrow(table: pa.Table) -> bytes:
-    import pyarrow as pa
-
-    out = pa.BufferOutputStream()
-    with pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table)
-    return out.getvalue().to_pybytes()
 
 
 _ENDINGS = {f".{form}": form for form in FORMATS}
@@ -155,7 +128,11 @@ def format_asked(form: str | None, out: Path | None, *, as_csv: bool, as_json: b
         raise typer.BadParameter("--format, --json and --csv exclude each other")
     if out is None:
         stdout_format = _format(form) if form else "csv" if as_csv else None
-        check_place(stdout_format)
+        if stdout_format in _BINARY and sys.stdout.isatty():
+            raise typer.BadParameter(
+                f"--format {stdout_format} is not for a terminal: name a file with --out, or send it to"
+                " another program"
+            )
         return stdout_format
     if out.suffix not in _ENDINGS and not form:
         raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}, or name a --format")
@@ -235,7 +212,13 @@ def give(result: Result, written: Format | None, out: Path | None, *, as_json: b
         return say_what_was_done(f"{out.absolute()}: {many(len(shown), result.noun)}{result.onward}")
     if as_json:
         return say_json({**result.head, "total": total, "rows": shown.to_pylist()})
-    return print_table(shown, written) if written else _say_table(shown, result)
+    if not written:
+        return _say_table(shown, result)
+    sys.stdout.flush()
+    table_bytes = content(shown, written)  # on a terminal its text is printable
+    sys.stdout.buffer.write(lines(table_bytes.decode()).encode() if sys.stdout.isatty() else table_bytes)
+    sys.stdout.flush()
+    return None
 
 
 def _say_table(shown: pa.Table, result: Result) -> None:

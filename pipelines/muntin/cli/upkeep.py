@@ -171,9 +171,7 @@ def maintain(
             compacted, removed = {}, vacuum(root_of(root), older_than_us=older_than, dry_run=dry_run)
     total = sum(one.bytes for one in removed)
     if as_json:
-        places = [
-            {"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in removed
-        ]
+        places = [asdict(one) for one in removed]
         return say_json({"dry_run": dry_run, "compacted": compacted, "bytes": total, "removed": places})
     tell = say if dry_run else say_what_was_done
     for table, times in compacted.items():

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from threading import Event, Thread, Timer, current_thread, get_ident, main_thread
 from types import FrameType
@@ -155,7 +155,7 @@ def working(*steps: str) -> Iterator[Tell]:
     A person gets a progress bar after a second, anything else a line a step, both on stderr; in quiet
     neither.
     """
-    with _stdout_kept(), (_nothing if is_quiet() else _bar if _watched() else _lines)(steps) as show:
+    with _stdout_kept(), _shown(steps) as show:
 
         def tell(step: str) -> None:
             reached(step)
@@ -185,19 +185,15 @@ def _stdout_kept() -> Iterator[None]:
         os.close(stdout_copy)
 
 
-def _watched() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
-@contextmanager
-def _nothing(steps: Sequence[str]) -> Iterator[Tell]:  # noqa: ARG001 - one face for all
-    yield lambda _: None
-
-
-@contextmanager
-def _lines(steps: Sequence[str]) -> Iterator[Tell]:  # noqa: ARG001 - as above
+def _shown(steps: Sequence[str]) -> AbstractContextManager[Tell]:
+    if is_quiet():
+        return nullcontext(lambda _: None)
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        return _bar(steps)
     began = time.monotonic()
-    yield lambda step: print(f"{time.monotonic() - began:7.1f} s  {step}", file=sys.stderr, flush=True)
+    return nullcontext(
+        lambda step: print(f"{time.monotonic() - began:7.1f} s  {step}", file=sys.stderr, flush=True)
+    )
 
 
 @contextmanager

@@ -12,11 +12,11 @@ from muntin.jobs.check import check
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.promotion import lacking
-from muntin.jobs.records import metrics, telemetry
 from muntin.jobs.records.attempts import attempted
 from muntin.jobs.records.costs import metered
+from muntin.jobs.records.metrics import of_state, record
 from muntin.jobs.records.reports import RunReport
-from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.records.reports_table import now_us, utc_now
 from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.state.given_spans import tables_read
 from muntin.jobs.upkeep.rebuild import left_behind
@@ -183,4 +183,4 @@ def _states_measured(bound: Bound) -> Iterator[None]:
         yield
     finally:
         if bound.folder.is_dir():
-            telemetry.record(lambda: metrics.of_state(bound, instant_us(utc_now(), "now")))
+            record(lambda: of_state(bound, now_us()))

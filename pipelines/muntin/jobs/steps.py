@@ -18,8 +18,8 @@ from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inputs.inputs import source_changes
 from muntin.jobs.published.as_defined import copies
-from muntin.jobs.records import metrics, telemetry
-from muntin.jobs.records.approved_reports import with_approvals
+from muntin.jobs.records import metrics
+from muntin.jobs.records.approvals import with_approvals
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 
@@ -62,7 +62,7 @@ def read(
     allow_missing: bool = False,
     unread: bool = False,
     begun: Callable[[Sequence[Interval]], None] = lambda _: None,
-    record: Record = telemetry.record,
+    record: Record = metrics.record,
 ) -> BatchesRead:
     """Read batches into states, and the batches for which a source, a dimension or the definition has
     changed.
@@ -91,7 +91,7 @@ def conclude(
     cost: Cost,
     *,
     changed: Mapping[int, bool] | None = None,
-    record: Record = telemetry.record,
+    record: Record = metrics.record,
 ) -> list[BatchReport]:
     """Write down the reports of a run's batches, and of batches that waited and are published by it; in
     order.

@@ -31,13 +31,6 @@ MEND = "install Java 17 or newer and set JAVA_HOME to its folder"
 _VERSION = re.compile(r'^JAVA_VERSION="(\d+)', re.MULTILINE)
 
 
-def name_java() -> None:
-    """Let the environment name the Java of `make setup`, unless it names a Java already."""
-    java_home_file = Path(sys.prefix, "java-home")
-    if java_home_file.is_file():
-        os.environ.setdefault("JAVA_HOME", java_home_file.read_text(encoding="utf-8").strip())
-
-
 def java_fault(environment: Mapping[str, str]) -> str:
     """Why Spark cannot start with the Java of an environment; "" where nothing is known to be wrong."""
     home = environment.get("JAVA_HOME")
@@ -134,7 +127,9 @@ def prepare() -> None:
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    name_java()
+    java_home_file = Path(sys.prefix, "java-home")
+    if java_home_file.is_file():
+        os.environ.setdefault("JAVA_HOME", java_home_file.read_text(encoding="utf-8").strip())
 
 
 @contextmanager
@@ -149,7 +144,31 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
     """
     prepare()
     if not address.startswith("sc://"):
-        yield _classic(address, computes=computes)
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        running = SparkContext._active_spark_context  # noqa: SLF001 - how PySpark itself sees it
+        if running is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # then Java runs already
+            check_java()
+        if running is not None and running.master != address:
+            raise StateError(
+                f"this process has a Spark at {running.master}; stop it before you ask for {address}, or"
+                " give its session: spark=..."
+            )
+        settings = EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT}
+        with suppress(NoExtensionError):
+            settings = {"spark.python.daemon.module": extension("spark", "daemon")} | settings
+        builder = SparkSession.builder.appName(_NAME).master(address)
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        try:
+            started = builder.getOrCreate()
+        except Exception as wrong:
+            raise StateError(
+                f"Spark did not start at {address}: {str(wrong).strip().splitlines()[0]}"
+            ) from wrong
+        started.sparkContext.setLogLevel("ERROR")
+        yield started
         return
     _reach(address)
     from pyspark.sql import SparkSession
@@ -159,39 +178,6 @@ def opened(address: str, *, computes: bool = True) -> Iterator[SparkSession]:
         yield session
     finally:
         session.stop()
-
-
-def _daemon() -> dict[str, str]:
-    """The setting by which Spark starts the processes of Python that an extension has."""
-    with suppress(NoExtensionError):
-        return {"spark.python.daemon.module": extension("spark", "daemon")}
-    return {}
-
-
-def _classic(address: str, *, computes: bool) -> SparkSession:
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    running = SparkContext._active_spark_context  # noqa: SLF001 - how PySpark itself sees it
-    if running is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # then Java runs already
-        check_java()
-    if running is not None and running.master != address:
-        raise StateError(
-            f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its"
-            " session: spark=..."
-        )
-    settings = _daemon() | (
-        EVERYWHERE if not is_local(address) else LOCAL if computes else {**LOCAL, **HANDS_OUT}
-    )
-    builder = SparkSession.builder.appName(_NAME).master(address)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    try:
-        started = builder.getOrCreate()
-    except Exception as wrong:
-        raise StateError(f"Spark did not start at {address}: {str(wrong).strip().splitlines()[0]}") from wrong
-    started.sparkContext.setLogLevel("ERROR")
-    return started
 
 
 def _reach(address: str) -> None:

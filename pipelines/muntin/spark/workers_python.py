@@ -23,7 +23,8 @@ def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
     """The error to raise if workers run a Python that does not do; None if `wrong` is
     about something else.
     """
-    text, runs = str(wrong), _program(spark)
+    path = getattr(getattr(spark, "sparkContext", None), "pythonExec", None)
+    text, runs = str(wrong), f" at {path}" if isinstance(path, str) else ""
     if match := _OTHER.search(text):
         problem = f"Spark's workers run Python {match[1]}{runs}"
     elif match := _NO_PROGRAM.search(text):
@@ -38,13 +39,3 @@ def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
         " session starts (in Airflow spark.pyspark.python in the connection does it too), with Spark Connect"
         " before the server starts. Nothing was changed; run again"
     )
-
-
-def _program(spark: SparkSession) -> str:
-    """` at <path>` of the workers' Python, where the session gives it."""
-    path = (
-        getattr(getattr(spark, "sparkContext", None), "pythonExec", None)
-        if hasattr(spark, "sparkContext")
-        else None
-    )
-    return f" at {path}" if isinstance(path, str) else ""

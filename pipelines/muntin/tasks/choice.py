@@ -65,7 +65,12 @@ def _chosen(given: Given, needed: str | None) -> Runner | str:
     """A runner, or the address of the Spark that is to run tasks."""
     choice = given or _active() or os.environ.get(REMOTE) or (NEEDED if needed else Local())
     if isinstance(choice, str):
-        return _address(choice)
+        if not choice.startswith(_KNOWN):
+            raise DefinitionError(
+                f"spark: {choice!r} is no address of Spark;"
+                " write local[*], spark://host:7077, yarn, k8s://... or sc://host:15002"
+            )
+        return choice
     if not hasattr(choice, "parallelism"):
         from muntin.tasks.spark import OnSpark
 
@@ -75,15 +80,6 @@ def _chosen(given: Given, needed: str | None) -> Runner | str:
             f"{needed} needs Spark, and there is none here; give a session or an address, as spark={NEEDED!r}"
         )
     return choice
-
-
-def _address(text: str) -> str:
-    if not text.startswith(_KNOWN):
-        raise DefinitionError(
-            f"spark: {text!r} is no address of Spark;"
-            " write local[*], spark://host:7077, yarn, k8s://... or sc://host:15002"
-        )
-    return text
 
 
 def _active() -> Any | None:  # noqa: ANN401 - Spark's

@@ -47,10 +47,19 @@ class Local:
                 tasks.append(_threads(self.parallelism).submit(_plain, work, item))
             return [task.result() for task in tasks]
         except Exception:
-            _end(tasks)
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                if not task.cancelled():
+                    task.exception()
             raise
         except BaseException:
-            _abandon(self.parallelism)
+            from muntin.sources.sessions.time_limit import interrupt_all
+
+            _abandoned.append(_threads(self.parallelism))
+            _threads.cache_clear()
+            _abandoned[-1].shutdown(wait=False, cancel_futures=True)
+            interrupt_all()
             raise
 
     def __str__(self) -> str:
@@ -68,26 +77,6 @@ def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - what
     return json.loads(json.dumps(in_memory(work, item)))
 
 
-def _abandon(count: int) -> None:
-    """Let the threads go, with a task that an interrupt kept from being listed; the next tasks get other
-    threads.
-    """
-    from muntin.sources.sessions.time_limit import interrupt_all
-
-    _abandoned.append(_threads(count))
-    _threads.cache_clear()
-    _abandoned[-1].shutdown(wait=False, cancel_futures=True)
-    interrupt_all()
-
-
 def may_be_at_work() -> bool:
     """Whether a task whose answer is no longer needed may still compute."""
     return bool(_abandoned)
-
-
-def _end(tasks: Sequence[Future[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()

@@ -123,7 +123,7 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
     made = airflow_dag(told, deadline=own)
     theirs, ours = made.deadline
     assert (theirs, ours.interval) == (own, timedelta(hours=2))
-    assert ours.callback.path == "muntin.extensions.airflow.silence.tell_of_silence"
+    assert ours.callback.path == "muntin.extensions.airflow.deadlines.tell_of_silence"
     assert ours.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "after_us": 7_200_000_000}
     assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
     assert airflow_dag(pipeline(alerts=alerts.to("alerts"))).deadline is None
@@ -154,7 +154,7 @@ def test_fresh_within_is_a_deadline_from_the_end_of_an_interval():
     made = airflow_dag(pipeline(limits=Limits(fresh_within="90m"), alerts=alerts.to("alerts", print, silent_after="2h")))
     silence, fresh = made.deadline
     assert (silence.interval, fresh.interval) == (timedelta(hours=2), timedelta(minutes=90))
-    assert fresh.callback.path == "muntin.extensions.airflow.observed.freshness.tell_of_lag"
+    assert fresh.callback.path == "muntin.extensions.airflow.deadlines.tell_of_lag"
     known = {
         "pipeline": "small",
         "channels": ["alerts"],

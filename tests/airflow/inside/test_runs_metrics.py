@@ -10,7 +10,7 @@ import pytest
 
 from muntin import Limits
 from muntin.cli.place import load_pipeline
-from muntin.extensions.airflow.observed import lineage
+from muntin.extensions.airflow import lineage
 from muntin.jobs.state.bound import bind
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import DAYS

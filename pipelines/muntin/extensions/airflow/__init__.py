@@ -11,9 +11,9 @@ Expectations and the engine.
 
 from muntin.extensions.airflow.assets.partitions import by_batch, by_window, window_asset
 from muntin.extensions.airflow.dag import airflow_dag as airflow_dag
+from muntin.extensions.airflow.dag import schedule_of
 from muntin.extensions.airflow.forget_dag import forget_dag as forget_dag
 from muntin.extensions.airflow.group import muntin_tasks as muntin_tasks
-from muntin.extensions.airflow.timetable import schedule_of
 
 __all__ = [
     "by_batch",

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.airflow.place import Place
-    from muntin.files.paths import AnyPath
+    from muntin.extensions.airflow.place import Context, Place, Root
     from muntin.jobs.publish.held import HeldWindows
 
 log = logging.getLogger("muntin")
@@ -31,7 +30,7 @@ def host() -> Any:  # noqa: ANN401 - a module
 
 
 def callbacks(
-    pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]
+    pipeline: Pipeline, root: Root, own: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the
     last task does.
@@ -39,13 +38,20 @@ def callbacks(
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
     """
 
-    def on_failure(context: Mapping[str, Any]) -> None:
+    def on_failure(context: Context) -> None:
         wrong = context.get("exception") or RuntimeError("the task ended")
         _tell(pipeline, root, context, lambda at: _failed(at, wrong, str(context["ti"].log_url)))
 
-    def on_success(context: Mapping[str, Any]) -> None:
+    def on_success(context: Context) -> None:
         """Note that the events of a run are emitted, and tell what was wrong with its data."""
-        _acknowledge(pipeline, root, context)
+        from muntin.extensions.airflow.assets.events import acknowledge
+
+        try:
+            acknowledge(place_of(pipeline, context, root), _result(context))
+        except Exception as wrong:  # noqa: BLE001 - the run is decided
+            log.warning(
+                "asset events: not noted as emitted, so that the next run emits them again: %s", wrong
+            )
         _tell(pipeline, root, context, lambda at: _ended_well(at, context))
 
     ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
@@ -55,7 +61,7 @@ def callbacks(
 
 @contextmanager
 def ending_reported(
-    pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False
+    pipeline: Pipeline, root: Root, context: Context, *, last: bool = False
 ) -> Iterator[None]:
     """Around the work of a task: where it ends the run of a backfill, note so.
 
@@ -74,7 +80,7 @@ def ending_reported(
         _expect(pipeline, root, context)
 
 
-def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+def _expect(pipeline: Pipeline, root: Root, context: Context) -> None:
     if pipeline.alerts is None or context["dag_run"].run_type != "backfill":
         return
 
@@ -86,8 +92,8 @@ def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str
 
 def tell_asked(
     pipeline: Pipeline,
-    root: str | AnyPath | None,
-    context: Mapping[str, Any],
+    root: Root,
+    context: Context,
     held: HeldWindows,
     until_us: int,
 ) -> None:
@@ -109,20 +115,7 @@ def form_of(log_url: str) -> str:
     return f"{log_url.partition('?')[0]}/required_actions"
 
 
-def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
-    """Airflow has the events of a task that succeeded.
-
-    Whatever goes wrong here makes the next run emit them once more.
-    """
-    from muntin.extensions.airflow.assets.events import acknowledge
-
-    try:
-        acknowledge(place_of(pipeline, context, root), _result(context))
-    except Exception as wrong:  # noqa: BLE001 - the run is decided
-        log.warning("asset events: not noted as emitted, so that the next run emits them again: %s", wrong)
-
-
-def _result(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of `publishing.publish`
+def _result(context: Context) -> Any:  # noqa: ANN401 - of `publishing.publish`
     return context["ti"].xcom_pull(task_ids=context["ti"].task_id)
 
 
@@ -130,9 +123,7 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
     return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
 
 
-def _tell(
-    pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], facts: Callable[[Place], Any]
-) -> None:
+def _tell(pipeline: Pipeline, root: Root, context: Context, facts: Callable[[Place], Any]) -> None:
     """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
     if pipeline.alerts is None:
         return
@@ -148,7 +139,7 @@ def _tell(
         log.warning("alerts: not sent: %s", type(wrong).__name__)
 
 
-def _in_backfill(context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of alerts
+def _in_backfill(context: Context) -> Any:  # noqa: ANN401 - of alerts
     """How a run stands to the backfills of its DAG.
 
     A task may ask Airflow for numbers of runs only, not of which backfill they are.
@@ -172,7 +163,7 @@ def _failed(at: Place, wrong: BaseException, link: str) -> Any:  # noqa: ANN401 
     return host().gathered.failed(at.bound, [at.interval], wrong, link=link)
 
 
-def _ended_well(at: Place, context: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as above
+def _ended_well(at: Place, context: Context) -> Any:  # noqa: ANN401 - as above
     from muntin.jobs.records.batch_reports import batch_reports
 
     result = _result(context)

@@ -30,18 +30,15 @@ from muntin.jobs.records.batch_states import ASK
 from muntin.quality.report import verdict_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
-    from airflow.sdk import Context
-
     from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.airflow.place import Place
+    from muntin.extensions.airflow.place import Context, PlaceOf
     from muntin.jobs.publish.held import HeldWindows
 
-    PlaceOf = Callable[[Mapping[str, Any]], Place]
-    Ending = Callable[[Mapping[str, Any]], AbstractContextManager[object]]
-    Tell = Callable[[Mapping[str, Any], HeldWindows, int], None]
+    Ending = Callable[[Context], AbstractContextManager[object]]
+    Tell = Callable[[Context, HeldWindows, int], None]
 
 YES, NO = "Publish", "Keep it held"
 AGAIN = timedelta(minutes=5)
@@ -155,7 +152,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
             )
             raise KeptHeldError(f"held by the verdict {verdict}: {why}; nothing was published", verdict)
 
-    def _is_outdated(self, context: Mapping[str, Any]) -> bool:
+    def _is_outdated(self, context: Context) -> bool:
         """Whether a batch was read again as something else since the question was put: the run that did so
         asks itself.
         """
@@ -168,11 +165,11 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
         except ConflictError:
             return False
 
-    def _folder(self, context: Mapping[str, Any]) -> str | None:
+    def _folder(self, context: Context) -> str | None:
         folder: str | None = context["ti"].xcom_pull(task_ids=self._finalize)["folder"]
         return folder
 
-    def _held(self, context: Mapping[str, Any]) -> HeldWindows | None:
+    def _held(self, context: Context) -> HeldWindows | None:
         from muntin.jobs.publish.held import held_in
 
         folder = self._folder(context)

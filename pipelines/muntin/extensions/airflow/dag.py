@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.durations import spell
 from muntin.definition.extras import need
+from muntin.definition.instants import spell_instant
+from muntin.errors import DefinitionError
+from muntin.extensions.airflow.assets.partitions import window_asset
 from muntin.extensions.airflow.group import fill
 from muntin.extensions.airflow.spark import CONNECTION
-from muntin.extensions.airflow.timetable import schedule_of
+from muntin.sources.upstream_windows import WindowSource
 
 if TYPE_CHECKING:
     from airflow.sdk import DAG
@@ -91,3 +95,30 @@ def _fewer(pipeline: Pipeline, window: str) -> str:
     """The keys of a rollup; "" of any other window."""
     keys = pipeline.keys_of(window)
     return "" if keys == tuple(pipeline.keys) else f", by {', '.join(keys) or 'nothing'}"
+
+
+def schedule_of(pipeline: Pipeline, *, catchup: bool = True) -> Any:  # noqa: ANN401 - a timetable, or assets
+    """The schedule of a pipeline, for a DAG of one's own: `DAG("shop", schedule=schedule_of(shop),
+    start_date=shop.start, catchup=True)`.
+
+    Its runs have the pipeline's data intervals; a pipeline over the windows of another is scheduled by their
+    asset. `catchup`: as the DAG has it.
+
+    Raises:
+        DefinitionError: a schedule whose intervals Airflow cannot have.
+    """
+    from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
+
+    if isinstance(pipeline.source, WindowSource):
+        return [window_asset(pipeline.source.upstream, pipeline.source.window)]
+    schedule = pipeline.intervals
+    if schedule.cron:
+        return CronDataIntervalTimetable(schedule.cron, timezone=schedule.timezone)
+    if not catchup and schedule.anchor_us % schedule.step_us:
+        grid = spell_instant(schedule.anchor_us // schedule.step_us * schedule.step_us)
+        raise DefinitionError(
+            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this"
+            f" pipeline counts from its start {spell_instant(schedule.anchor_us)}; begin at {grid}, give a"
+            " cron string as schedule, or leave catchup=True"
+        )
+    return DeltaDataIntervalTimetable(timedelta(microseconds=schedule.step_us))

@@ -69,41 +69,27 @@ def forget_dag(
 
     def forget_keys(**context: Any) -> dict[str, Any] | None:  # noqa: ANN401 - Airflow's
         """Forget what is asked for, and was not forgotten before."""
-        return _forget_new(pipeline, requests, root, totals, context)
+        from muntin.extensions.airflow.place import located
+        from muntin.extensions.airflow.publishing import connections_of
+        from muntin.registry import extension
+        from muntin.sinks.delivery import Reach
+
+        here, place = located(pipeline, context, root)
+        asked = list(requests())
+        keys = extension("forgetting", "new_keys")(here, asked, root=place)
+        log.info("%s asked for, %d to forget", many(len(asked), "key"), len(keys))
+        if not keys:
+            return None
+        forgetting = extension("muntin", "forget")(
+            here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to))
+        )
+        if not forgetting.done:
+            left = [f"{each.said} in {each.place}" for each in forgetting.left]
+            raise StateError(
+                f"{pipeline.name}: not everything is forgotten: {'; '.join([*left, *forgetting.sinks])}. "
+                f"{forgetting.mend or 'The next run tries again'}"
+            )
+        return forgetting.register()
 
     task(dag=dag, pre_execute=begin, multiple_outputs=False)(forget_keys)()
     return dag
-
-
-def _forget_new(
-    pipeline: Pipeline,
-    requests: Callable[[], Iterable[Mapping[str, Any]]],
-    root: str | AnyPath | None,
-    totals: Literal["keep", "redo"],
-    context: Mapping[str, Any],
-) -> dict[str, Any] | None:
-    """The entry of the register: what was found, without keys; None where no request is new.
-
-    A `StateError` if something is left, or a sink does not have what is published.
-    """
-    from muntin.extensions.airflow.place import located
-    from muntin.extensions.airflow.publishing import connections_of
-    from muntin.registry import extension
-    from muntin.sinks.delivery import Reach
-
-    here, place = located(pipeline, context, root)
-    asked = list(requests())
-    keys = extension("forgetting", "new_keys")(here, asked, root=place)
-    log.info("%s asked for, %d to forget", many(len(asked), "key"), len(keys))
-    if not keys:
-        return None
-    forgetting = extension("muntin", "forget")(
-        here, keys, root=place, totals=totals, progress=log.info, reach=Reach(connections_of(here.to))
-    )
-    if not forgetting.done:
-        left = [f"{each.said} in {each.place}" for each in forgetting.left]
-        raise StateError(
-            f"{pipeline.name}: not everything is forgotten: {'; '.join([*left, *forgetting.sinks])}. "
-            f"{forgetting.mend or 'The next run tries again'}"
-        )
-    return forgetting.register()

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
-from muntin.extensions.airflow.observed.freshness import fresh_by
+from muntin.extensions.airflow.deadlines import deadline_of, fresh_by
 from muntin.extensions.airflow.place import END, START, home_of
-from muntin.extensions.airflow.silence import deadline_of
 from muntin.extensions.airflow.spark import CONNECTION
 from muntin.jobs.publish.spark_needed import rows_need_spark
 
 if TYPE_CHECKING:
-    from airflow.sdk import DAG, TaskGroup
+    from airflow.sdk import TaskGroup
 
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.airflow.assets.partitions import Partitions
+    from muntin.extensions.airflow.place import Root
     from muntin.files.paths import AnyPath
 
 
@@ -66,7 +66,7 @@ def fill(
     group: TaskGroup,
     pipeline: Pipeline,
     *,
-    root: str | AnyPath | None,
+    root: Root,
     spark: str | None,
     deferrable: bool | None,
     partitions: Partitions | None = None,
@@ -78,41 +78,21 @@ def fill(
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
     from airflow.configuration import conf
+    from airflow.sdk import CronTriggerTimetable, DeltaTriggerTimetable, Param
 
     from muntin.extensions.airflow.tasks import add_tasks
 
     if deferrable is None:
         deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
     dag = group.dag
-    _check_intervals(dag, pipeline)
-    for name, param in _params().items():
-        if name not in dag.params:
-            dag.params[name] = param
-    where = {"home": str(home_of(dag.fileloc)), "root": str(root) if root else None}
-    if deadlines := [*deadline_of(pipeline, where), *fresh_by(pipeline, where)]:
-        dag.deadline = [*(dag.deadline or []), *deadlines]
-    add_tasks(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)
-
-
-def _check_intervals(dag: DAG, pipeline: Pipeline) -> None:
-    """Refuse a plain cron string or duration: in Airflow 3 its runs have no data interval, so that each of
-    them would fail.
-    """
-    from airflow.sdk import CronTriggerTimetable, DeltaTriggerTimetable
-
     at = dag.timetable
     if isinstance(at, CronTriggerTimetable | DeltaTriggerTimetable) and not at.interval:
         raise DefinitionError(
             f"{pipeline.name}: runs of the DAG {dag.dag_id} have no data interval, so they are about no"
             f" batch; give the DAG schedule=schedule_of({pipeline.name}), from muntin.extensions.airflow"
         )
-
-
-def _params() -> dict[str, Any]:
-    from airflow.sdk import Param
-
     kind = {"type": ["null", "string"], "format": "date-time"}
-    return {
+    for name, param in {
         START: Param(
             None,
             **kind,
@@ -120,4 +100,10 @@ def _params() -> dict[str, Any]:
             description="Of the batch to run; empty: the run's own data interval",
         ),
         END: Param(None, **kind, title="Interval end", description="Empty: the next border of the schedule"),
-    }
+    }.items():
+        if name not in dag.params:
+            dag.params[name] = param
+    where = {"home": str(home_of(dag.fileloc)), "root": str(root) if root else None}
+    if deadlines := [*deadline_of(pipeline, where), *fresh_by(pipeline, where)]:
+        dag.deadline = [*(dag.deadline or []), *deadlines]
+    add_tasks(group, pipeline, root=root, spark=spark, deferrable=deferrable, partitions=partitions)

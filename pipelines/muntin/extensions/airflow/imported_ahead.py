@@ -30,7 +30,6 @@ MODULES = (
     "pyspark.sql.connect.session",
     "muntin.extensions.airflow.dag",
     "muntin.extensions.airflow.tasks",
-    "muntin.extensions.airflow.timetable",
     "muntin.jobs.run",
     "muntin.jobs.accumulate.accumulate_task",
     "muntin.jobs.finalize.finalize_task",
@@ -75,8 +74,7 @@ def _great_expectations() -> object:
 
 def forget_changed_modules() -> None:
     """If a file of Muntin has changed, let the next import of any of its modules read it again."""
-    ours = [name for name in _first_files if _is_ours(name)]
-    if _changed(ours):
+    if _changed(filter(_is_ours, _first_files)):
         for name in [name for name in sys.modules if _is_ours(name) and name != __name__]:
             del sys.modules[name]
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.extensions.airflow.place import step_of
 from muntin.printable import make_printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from muntin.extensions.airflow.place import Place
+    from muntin.extensions.airflow.place import Context, PlaceOf
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.attempts import Attempt
     from muntin.jobs.records.costs import Cost, Meter
@@ -40,8 +40,8 @@ class Noting:
 
 @contextmanager
 def noted(
-    place: Callable[[Mapping[str, Any]], Place],
-    context: Mapping[str, Any],
+    place: PlaceOf,
+    context: Context,
     *,
     begins: bool = True,
     last: bool = False,
@@ -53,61 +53,61 @@ def noted(
     """
     from airflow.sdk.exceptions import TaskDeferred
 
-    from muntin.definition.instants import instant_us
     from muntin.jobs.records.attempts import failed, forget, note
     from muntin.jobs.records.costs import Cost, metered
-    from muntin.jobs.records.metrics import of_state
-    from muntin.jobs.records.out_of_memory import out_of_memory
-    from muntin.jobs.records.reports_table import utc_now
+    from muntin.jobs.records.processes import out_of_memory
 
     with metered() as meter:
-        folder_and_attempt = _begun(place, context)
-        noting = Noting(meter, folder_and_attempt[1].cost if folder_and_attempt else Cost())
-        if folder_and_attempt and begins:
-            note(*folder_and_attempt)
+        begun = _begun(place, context)
+        if begun is None:
+            try:
+                yield Noting(meter, Cost())
+            except Exception as wrong:
+                make_printable(wrong)
+                raise
+            return
+        state, attempt = begun
+        noting = Noting(meter, attempt.cost)
+        if begins:
+            note(state, attempt)
         try:
             yield noting
         except TaskDeferred:
-            if folder_and_attempt:
-                note(
-                    folder_and_attempt[0],
-                    replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost),
-                )
+            note(state, replace(attempt, phase="queued", process=None, cost=noting.cost))
             raise
         except BaseException as wrong:
-            memory_error = out_of_memory(wrong, folder_and_attempt[1]) if folder_and_attempt else None
+            memory_error = out_of_memory(wrong, attempt)
             make_printable(wrong)
-            if folder_and_attempt:
-                note(folder_and_attempt[0], replace(failed(folder_and_attempt[1], wrong), cost=noting.cost))
-                record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
+            note(state, replace(failed(attempt, wrong), cost=noting.cost))
+            _record_state(place, context)
             if memory_error:
                 raise memory_error from wrong
             raise
-        if folder_and_attempt and last:
-            forget(*folder_and_attempt)
-            record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
-        elif folder_and_attempt and begins:
-            note(
-                folder_and_attempt[0],
-                replace(folder_and_attempt[1], phase="queued", process=None, cost=noting.cost),
-            )
+        if last:
+            forget(state, attempt)
+            _record_state(place, context)
+        elif begins:
+            note(state, replace(attempt, phase="queued", process=None, cost=noting.cost))
 
 
-def noted_as_asked(place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]) -> None:
-    """Note that a run waits for the answer of a person, without a process; and that its batches are held."""
-    from muntin.definition.instants import instant_us
-    from muntin.jobs.records.attempts import note
+def _record_state(place: PlaceOf, context: Context) -> None:
     from muntin.jobs.records.metrics import of_state
-    from muntin.jobs.records.reports_table import utc_now
+    from muntin.jobs.records.reports_table import now_us
 
-    if folder_and_attempt := _begun(place, context):
-        note(folder_and_attempt[0], replace(folder_and_attempt[1], phase="queued", process=None))
-        record(lambda: of_state(place(context).bound, instant_us(utc_now(), "now")))
+    record(lambda: of_state(place(context).bound, now_us()))
 
 
-def _begun(
-    place: Callable[[Mapping[str, Any]], Place], context: Mapping[str, Any]
-) -> tuple[AnyPath, Attempt] | None:
+def noted_as_asked(place: PlaceOf, context: Context) -> None:
+    """Note that a run waits for the answer of a person, without a process; and that its batches are held."""
+    from muntin.jobs.records.attempts import note
+
+    if begun := _begun(place, context):
+        state, attempt = begun
+        note(state, replace(attempt, phase="queued", process=None))
+        _record_state(place, context)
+
+
+def _begun(place: PlaceOf, context: Context) -> tuple[AnyPath, Attempt] | None:
     """The folder of the state, and the attempt as its task begins; None where the run has no place, which the
     task itself will say.
     """
@@ -131,26 +131,19 @@ def record(metrics: Callable[[], Sequence[Metric]]) -> None:
     StatsD, Datadog or OpenTelemetry. What goes wrong is a line of the task's log: no task fails by it.
     """
     try:
+        from airflow.sdk.configuration import conf
+        from airflow.sdk.observability import stats
+
+        from muntin.jobs.records.metrics import KINDS
+
         for each in metrics():
-            _send(each)
+            send = stats.incr if KINDS[each.name].type == "counter" else stats.gauge
+            send(each.name, each.value, tags=each.labels)
+            if conf.getboolean("metrics", "legacy_names_on", fallback=True):
+                parts = (
+                    stats.normalize_name_for_stats(part, log_warning=False).replace(".", "__")
+                    for part in each.labels.values()
+                )
+                send(".".join([each.name, *parts]), each.value)
     except Exception as wrong:  # noqa: BLE001 - windows go before figures about them
         log.warning("metrics: not recorded: %s: %s", type(wrong).__name__, wrong)
-
-
-def _send(metric: Metric) -> None:
-    """Send a metric with labels; and, as Airflow does for its own, under a name that holds them, for
-    receivers that know no labels.
-    """
-    from airflow.sdk.configuration import conf
-    from airflow.sdk.observability import stats
-
-    from muntin.jobs.records.metrics import KINDS
-
-    send = stats.incr if KINDS[metric.name].type == "counter" else stats.gauge
-    send(metric.name, metric.value, tags=metric.labels)
-    if conf.getboolean("metrics", "legacy_names_on", fallback=True):
-        parts = (
-            stats.normalize_name_for_stats(part, log_warning=False).replace(".", "__")
-            for part in metric.labels.values()
-        )
-        send(".".join([metric.name, *parts]), metric.value)

@@ -80,16 +80,15 @@ def _made() -> Any:  # noqa: ANN401 - an application
 
     from airflow.configuration import conf
 
-    from muntin.definition.instants import instant_us
-    from muntin.extensions.airflow.web.page_facts import (
+    from muntin.extensions.airflow.page_facts import (
         definition_files,
         enter,
         may_see,
         may_see_forgotten,
         runs_that_published,
     )
-    from muntin.extensions.airflow.web.page_runs import around
-    from muntin.jobs.records.reports_table import utc_now
+    from muntin.extensions.airflow.page_runs import around
+    from muntin.jobs.records.reports_table import now_us
     from muntin.registry import extension
 
     home = Path(conf.get("core", "dags_folder")).absolute().parent
@@ -100,7 +99,7 @@ def _made() -> Any:  # noqa: ANN401 - an application
         enter=enter,
         may_see=may_see,
         may_see_forgotten=may_see_forgotten,
-        clock=lambda: instant_us(utc_now(), "now"),
+        clock=now_us,
         runs=runs_that_published,
         around=around,
     )

@@ -14,14 +14,18 @@ from muntin.extensions.airflow.storage import let_connect, let_reach
 from muntin.jobs.state.home import dags_holder, named_home, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
 
-__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of", "step_of"]
+    Root = str | AnyPath | None
+    """The folder of the states, as `airflow_dag` has it."""
+    Context = Mapping[str, Any]
+    """The context of a task, as Airflow gives it."""
+    PlaceOf = Callable[[Context], "Place"]
 START, END = "interval_start", "interval_end"
 
 
@@ -36,7 +40,7 @@ class Place:
     interval: Interval
 
 
-def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None) -> Place:
+def place_of(pipeline: Pipeline, context: Context, root: Root) -> Place:
     """The place of a run, from the context of its task.
 
     A run without a data interval of the schedule is refused, and the state folder of another pipeline.
@@ -48,9 +52,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
     return Place(bind(here, place, claim=True), interval)
 
 
-def located(
-    pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None
-) -> tuple[Pipeline, AnyPath]:
+def located(pipeline: Pipeline, context: Context, root: Root) -> tuple[Pipeline, AnyPath]:
     """The pipeline with absolute paths, and the root of its state.
 
     Credentials for both are in the environment then.
@@ -76,7 +78,7 @@ def step_of(task_id: str) -> str:
     return task_id.rpartition(".")[2]
 
 
-def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
+def interval_of(pipeline: Pipeline, context: Context) -> Interval:
     """The interval of a run: from its parameters, the newest batch that the upstream published, its
     partition, or its data interval.
 
@@ -127,7 +129,7 @@ def _of_partition(pipeline: Pipeline, run: Any) -> tuple[int, int] | None:  # no
     return interval.start_us, interval.end_us
 
 
-def _from_upstream(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
+def _from_upstream(pipeline: Pipeline, context: Context) -> tuple[int, int] | None:
     """The newest batch in the events that started the run, for a pipeline over the windows of another."""
     if pipeline.origin.upstream is None:
         return None

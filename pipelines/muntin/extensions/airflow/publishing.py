@@ -17,7 +17,7 @@ from muntin.definition.instants import from_us
 from muntin.errors import ConflictError
 from muntin.extensions.airflow import log_lines
 from muntin.extensions.airflow.assets.events import announced, spelled
-from muntin.extensions.airflow.one_definition import check_same
+from muntin.extensions.airflow.steps import check_same
 from muntin.jobs.published.change_lines import change_lines
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from muntin.extensions.airflow.place import Context
     from muntin.tasks import Runner
 
 CONNECTION = "spark_default"
@@ -54,9 +55,7 @@ class LateRunner:
 
 
 @contextmanager
-def runner_of(
-    conn_id: str | None, context: Mapping[str, Any], *, deferrable: bool = False
-) -> Iterator[Runner]:
+def runner_of(conn_id: str | None, context: Context, *, deferrable: bool = False) -> Iterator[Runner]:
     """The runner of tasks inside a task of Airflow: Spark where the connection says, local without one, or
     this process for None.
 
@@ -118,7 +117,7 @@ def _of_the_environment() -> str:
 
 
 @contextmanager
-def _on_spark(conn_id: str, context: Mapping[str, Any]) -> Iterator[Runner]:
+def _on_spark(conn_id: str, context: Context) -> Iterator[Runner]:
     """Spark with a session as `@task.pyspark` gives it, stopped at the end."""
     from pyspark.sql import SparkSession
 

@@ -13,29 +13,27 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from muntin.extensions.airflow import publishing, steps
+from muntin.extensions.airflow import lineage, publishing, steps
 from muntin.extensions.airflow.alerting import callbacks, ending_reported, tell_asked
 from muntin.extensions.airflow.assets.events import announcer_of, extras, keys_of
 from muntin.extensions.airflow.assets.partitions import emit, window_assets
 from muntin.extensions.airflow.imported_ahead import check_libraries
 from muntin.extensions.airflow.noting import noted, record
-from muntin.extensions.airflow.observed import lineage
 from muntin.extensions.airflow.place import place_of
 from muntin.extensions.airflow.spark import RESUMED, runner_of
 from muntin.spark.stopping import stop_jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from airflow.sdk import Context, TaskGroup
+    from airflow.sdk import TaskGroup
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.airflow.asking import AskOperator
     from muntin.extensions.airflow.assets.partitions import Partitions
-    from muntin.files.paths import AnyPath
+    from muntin.extensions.airflow.place import Context, Root
     from muntin.jobs.records.reports import Accumulated
 
     Around = Callable[..., AbstractContextManager[object]]
@@ -44,7 +42,7 @@ STATUS = 143  # as shells tell of SIGTERM
 _PATIENCE_S = 5.0
 
 
-def end_when_killed(context: Mapping[str, Any]) -> None:
+def end_when_killed(context: Context) -> None:
     """A `pre_execute`: from now on the task ends when Airflow says so."""
     context["task"].on_kill = on_kill
 
@@ -67,7 +65,7 @@ def add_tasks(
     group: TaskGroup,
     pipeline: Pipeline,
     *,
-    root: str | AnyPath | None,
+    root: Root,
     spark: str | None,
     deferrable: bool = False,
     partitions: Partitions | None = None,
@@ -139,23 +137,19 @@ def add_tasks(
                 announcer_of(context),
             )
             lineage.published(at.bound, result["published"], context["task"])
-            emit(pipeline, cast("Context", context), extras(at, result), keys_of(result))
+            emit(pipeline, context, extras(at, result), keys_of(result))
         return result
 
     accumulated = task(pre_execute=begin, **options)(accumulate)()
     staged = task(pre_execute=begin, **options)(finalize)(accumulated)
     quality = task(pre_execute=begin, **options)(validate)(staged)
-    answering, telling = partial(_answering, reported, noting), partial(tell_asked, pipeline, root)
-    asked = _asked(
-        pipeline,
-        place,
-        staged.operator.task_id,
-        answering,
-        telling,
-        dag=group.dag,
-        task_group=group,
-        **failing,
-    )
+    asked = []
+    if pipeline.ask_within_us is not None:
+        from muntin.extensions.airflow.asking import ask
+
+        answering, telling = partial(_answering, reported, noting), partial(tell_asked, pipeline, root)
+        own = {"dag": group.dag, "task_group": group, **failing}
+        asked = [ask(pipeline, place, staged.operator.task_id, answering, telling, **own)]
     commit = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)
     chain(
         accumulated,
@@ -164,15 +158,6 @@ def add_tasks(
         *asked,
         commit(accumulated, staged, quality, *(each.output for each in asked)),
     )
-
-
-def _asked(pipeline: Pipeline, *args: Any, **options: Any) -> list[AskOperator]:  # noqa: ANN401 - of `ask`
-    """The task that asks a person; nothing, and no import, where the definition does not ask."""
-    if pipeline.ask_within_us is None:
-        return []
-    from muntin.extensions.airflow.asking import ask
-
-    return [ask(pipeline, *args, **options)]
 
 
 @contextmanager

@@ -22,14 +22,16 @@ from muntin.extensions.airflow.spark import RESUMED, connection, remote_of
 from muntin.spark.session import spoken
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
+
+    from muntin.extensions.airflow.place import Context
 
 PATIENCE_S = 10.0
 AGAIN_S = 30.0
 log = logging.getLogger("muntin")
 
 
-def until_free(conn_id: str, context: Mapping[str, Any]) -> None:
+def until_free(conn_id: str, context: Context) -> None:
     """Return once a remote Spark has a core free; at once where the connection is to no remote Spark.
 
     Else `TaskDeferred`: the task begins again after the trigger.

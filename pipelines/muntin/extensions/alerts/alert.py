@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import MuntinError
 from muntin.extensions.alerts.backfills import Backfills, Ended
 from muntin.extensions.alerts.delivery import Sender, deliver
-from muntin.extensions.alerts.findings import findings
+from muntin.extensions.alerts.findings import Finding, findings
 from muntin.extensions.alerts.message import kept_held, message, summary
 from muntin.extensions.alerts.outbox import Outbox
 from muntin.extensions.alerts.problems import Problems, approved, recovered
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.facts import Run
-    from muntin.extensions.alerts.findings import Finding
     from muntin.extensions.alerts.message import Message
     from muntin.files.paths import AnyPath
 
@@ -90,34 +89,26 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
     if run.kept:
         yield kept_held(run)
     settled = _settled(state, run)
-    new_findings, over = ([], []) if run.kept else _inspected(alerts, state, run)
+    new_findings, over = list[Finding](), list[Finding]()
+    if not run.kept:
+        problems, run_findings = Problems(_below(state, "problems")), findings(alerts, run)
+        over = [each for each in recovered(problems.all(), run, run_findings) if problems.take(each)]
+        # a missing interval is reported once
+        new_findings = [each for each in run_findings if problems.add(each) or each.kind != "hole"]
     folder = _below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
     by_hand = run.asked_until_us is not None or bool(settled)
-    inside = runs and backfill and backfill.inside and not by_hand
     inside = (
-        inside
-        and runs
+        runs
         and backfill
+        and backfill.inside
+        and not by_hand
         and runs.add(Ended(backfill.run, run.failed, tuple(new_findings), tuple(over)))
     )
     if (new_findings or over or settled) and not inside:
         yield message(run, new_findings, over, settled)
     if runs and backfill:
         yield from _summary(run.pipeline, runs, backfill)
-
-
-def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
-    """The findings to report of a run, and the problems that are over.
-
-    A missing interval is reported once.
-    """
-    problems = Problems(_below(state, "problems"))
-    run_findings = findings(alerts, run)
-    over = [problem for problem in recovered(problems.all(), run, run_findings) if problems.take(problem)]
-    return [
-        one for one, new in [(one, problems.add(one)) for one in run_findings] if new or one.kind != "hole"
-    ], over
 
 
 def _settled(state: AnyPath, run: Run) -> list[Finding]:

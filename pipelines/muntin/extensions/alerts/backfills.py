@@ -13,10 +13,11 @@ from uuid import uuid4
 from muntin.errors import StateError
 from muntin.extensions.alerts.findings import Finding
 from muntin.files.paths import ascending, remove_folder, rename
+from muntin.jobs.state.notes import read_note
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.files.paths import AnyPath
 
@@ -77,18 +78,18 @@ class Backfills:
     def expects(self) -> bool:
         """Whether a run that is about to end has not been added."""
         now = time.time()
-        young = (path for path in self.folder.glob("*.json") if now - _written(path) < EXPECTED_S)
+        young = (path for path in self.folder.glob("*.json") if now - written(path) < EXPECTED_S)
         return any("expected" in _facts(path) for path in young)
 
     def newest(self, count: int) -> list[str]:
         """The names of the runs that ended last."""
-        files = sorted(self.folder.glob("*.json"), key=_written, reverse=True)[:count]
+        files = sorted(self.folder.glob("*.json"), key=written, reverse=True)[:count]
         return [ended.run for ended in map(_read, files) if ended]
 
     def idle_s(self) -> float | None:
         """Seconds since the last run ended; None if no run is remembered."""
-        written = max(map(_written, self.folder.glob("*.json")), default=None)
-        return None if written is None else time.time() - written
+        last = max(map(written, self.folder.glob("*.json")), default=None)
+        return None if last is None else time.time() - last
 
     def take(self) -> list[Ended]:
         """Forget all runs and return them. Of runs at the same time one gets them."""
@@ -110,27 +111,22 @@ def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     return [facts | {"rows": facts["rows"][:ROWS]} for facts in (one.to_dict() for one in findings)]
 
 
-def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    return tuple(Finding.of_dict(each) for each in facts)
-
-
 def _facts(path: AnyPath) -> Mapping[str, Any]:
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    facts = read_note(path)
     return facts if isinstance(facts, dict) else {}
 
 
 def _read(path: AnyPath) -> Ended | None:
     facts = _facts(path)
     try:
-        return Ended(facts["run"], facts["failed"], _findings(facts["found"]), _findings(facts["over"]))
+        what, over = (tuple(map(Finding.of_dict, facts[name])) for name in ("found", "over"))
+        return Ended(facts["run"], facts["failed"], what, over)
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _written(path: AnyPath) -> float:
+def written(path: AnyPath) -> float:
+    """When a file was last written, seconds since 1970; 0 where it is gone."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -13,14 +13,14 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import MissingPackageError
-from muntin.extensions.alerts.channels.addresses import ChannelError, notify, of_environment
-from muntin.extensions.alerts.channels.apprise_channel import send
+from muntin.extensions.alerts.addresses import ChannelError, notify, of_environment
+from muntin.extensions.alerts.apprise_channel import send
 from muntin.extensions.alerts.outbox import Letter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from muntin.extensions.alerts.channels.addresses import Address
+    from muntin.extensions.alerts.addresses import Address
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.message import Message
     from muntin.extensions.alerts.outbox import Outbox

@@ -1,6 +1,10 @@
 """Findings of a run that are worth a message.
 
 Pure: the declaration and the run's facts go in, findings come out.
+
+Failing rows as lines of a message.
+
+Values come of data: a value is one line, of limited length, without control characters.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.facts import Batch, Run
@@ -70,7 +74,11 @@ class Finding:
 def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     """The findings of a run, gravest first."""
     run_findings = [
-        *_failure(run),
+        *(
+            []
+            if run.failure is None
+            else [Finding("failure", "critical", "the run failed", run.failure, run.interval)]
+        ),
         *_checks(alerts, run),
         *_quarantined(alerts, run),
         *_shares(run, "late", alerts.late, lambda batch: batch.late or 0),
@@ -82,11 +90,6 @@ def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
             key=lambda one: one.severity != "critical",
         )
     )
-
-
-def _failure(run: Run) -> Iterator[Finding]:
-    if run.failure is not None:
-        yield Finding("failure", "critical", "the run failed", run.failure, run.interval)
 
 
 def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
@@ -207,3 +210,33 @@ def _forgetting(run: Run) -> Iterator[Finding]:
             f"something may be left of {many(run.unforgotten, 'key')}; run muntin forget with them again"
         )
         yield Finding("forgetting", "warning", "keys that are to be forgotten", observation, run.interval)
+
+
+_CELL, _LINE = 60, 500
+
+
+def row_lines(rows: Iterable[Mapping[str, object]]) -> list[str]:
+    """Rows under the names of their columns, in columns of equal width; no lines without rows.
+
+    >>> row_lines([{"who": "ann", "total": -1}])
+    ['who  total', 'ann  -1']
+    """
+    shown = [{_cell(name): _cell(value) for name, value in row.items()} for row in rows]
+    names = list(dict.fromkeys(name for row in shown for name in row))
+    widths = {name: max(len(name), *(len(row.get(name, "")) for row in shown)) for name in names}
+    lines = [{name: name for name in names}, *shown] if shown else []
+    return ["  ".join(line.get(name, "").ljust(widths[name]) for name in names).rstrip() for line in lines]
+
+
+def shortened(text: str, length: int = _LINE) -> str:
+    r"""A text as one line, cut where it is too long.
+
+    >>> shortened("one\ntwo", 6)
+    'one...'
+    """
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if len(line) <= length else f"{line[: length - 3]}..."
+
+
+def _cell(value: object) -> str:
+    return "null" if value is None else shortened(str(value), _CELL)

@@ -90,7 +90,20 @@ def unpublished(
     """The facts of a run that has published nothing: of reports on windows that a suite holds, or of a
     failure.
     """
-    batches = _read(bound, intervals)
+    report_of_batch = last_accumulated(bound.store, intervals)
+    batches = tuple(
+        Batch(
+            each,
+            report_of_batch[each.start_us]["rows_read"],
+            report_of_batch[each.start_us]["rows_quarantined"],
+        )
+        for each in intervals
+        if each.start_us in report_of_batch
+    )
+    ledgers = [published_windows(bound.store, name).ledger for name in bound.windows]
+    watermarks_us = [
+        int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)
+    ]
     return Run(
         bound.pipeline.name,
         spanned(intervals),
@@ -99,7 +112,9 @@ def unpublished(
         failure=failure,
         published=None,
         before=_before(bound, batches),
-        stays_us=_stays(bound),
+        stays_us=max(
+            (watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None
+        ),
         link=link,
         unforgotten=len(forgotten(bound.home).open),
     )
@@ -118,20 +133,6 @@ def _batch(report: BatchReport) -> Batch:
         report.rows_quarantined,
         report.rows_late if report.watermark else None,
         report.refusals,
-    )
-
-
-def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:
-    """The batches that were read, as far as reports tell."""
-    report_of_batch = last_accumulated(bound.store, intervals)
-    return tuple(
-        Batch(
-            each,
-            report_of_batch[each.start_us]["rows_read"],
-            report_of_batch[each.start_us]["rows_quarantined"],
-        )
-        for each in intervals
-        if each.start_us in report_of_batch
     )
 
 
@@ -161,14 +162,3 @@ def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
     while border < end_us and age < _MOST:
         border, age = schedule.after(border), age + 1
     return Hole(Interval(low, high), age)
-
-
-def _stays(bound: Bound) -> int | None:
-    """How far time is known in what is published."""
-    ledgers = [published_windows(bound.store, name).ledger for name in bound.windows]
-    watermarks_us = [
-        int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)
-    ]
-    return max(
-        (watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None
-    )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from muntin.definition.instants import spell_instant
 from muntin.definition.spelling import many
 from muntin.definition.time_limits import PUBLISH_DESPITE
-from muntin.extensions.alerts.row_lines import row_lines, shortened
+from muntin.extensions.alerts.findings import row_lines, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muntin.definition.schedule import Interval
     from muntin.extensions.alerts.facts import Run
@@ -132,14 +132,18 @@ def silence(
     pipeline: str, run: str, interval: Interval | None, after: str, question: Question | None = None
 ) -> Message:
     """The message of a run that has not ended in time. `question`: that it waits for."""
-    batch = f", interval {interval} UTC" if interval else ""
-    head = Part(f"pipeline {pipeline}{batch}", (f"run {run} has not ended {after} after it was queued",))
-    data = Part("nothing was published of it yet; what was published before stays as it is")
-    go_on = Part(
-        "look whether its files are there, whether Spark answers, and whether Airflow has a free slot"
+    return _overdue(
+        pipeline,
+        "silent",
+        interval,
+        f"run {run} has not ended {after} after it was queued",
+        "nothing was published of it yet; what was published before stays as it is",
+        _waiting(question)
+        if question
+        else Part(
+            "look whether its files are there, whether Spark answers, and whether Airflow has a free slot"
+        ),
     )
-    parts = (head, data, _waiting(question) if question else go_on)
-    return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", parts)
 
 
 def not_fresh(
@@ -149,15 +153,24 @@ def not_fresh(
 
     `question`: that the run waits for.
     """
-    batch = f", interval {interval} UTC" if interval else ""
-    head = Part(
-        f"pipeline {pipeline}{batch}",
-        (f"run {run} has not published {within} after its interval",),
+    return _overdue(
+        pipeline,
+        "not fresh",
+        interval,
+        f"run {run} has not published {within} after its interval",
+        "what was published before stays as it is",
+        _waiting(question)
+        if question
+        else Part("look at the run's tasks; muntin status says which batch waits, and for what"),
     )
-    data = Part("what was published before stays as it is")
-    go_on = Part("look at the run's tasks; muntin status says which batch waits, and for what")
-    parts = (head, data, _waiting(question) if question else go_on)
-    return _of_parts("warning", f"{pipeline}: not fresh{f', {interval}' if interval else ''}", parts)
+
+
+def _overdue(
+    pipeline: str, how: str, interval: Interval | None, late: str, data: str, go_on: Part
+) -> Message:
+    head = Part(f"pipeline {pipeline}{f', interval {interval} UTC' if interval else ''}", (late,))
+    title = f"{pipeline}: {how}{f', {interval}' if interval else ''}"
+    return _of_parts("warning", title, (head, Part(data), go_on))
 
 
 def _waiting(question: Question) -> Part:
@@ -201,7 +214,12 @@ def _counted(findings: Sequence[Finding]) -> str:
 
 def _problems(findings: Sequence[Finding], whole: Interval | None = None) -> Iterator[Part]:
     """A part for each problem, with the places where it was met; at most `MAX_ROWS` failing rows over all."""
-    groups = _grouped(findings)
+
+    def rank(one: Finding) -> tuple[bool, str, str]:
+        return one.severity != "critical", one.kind, one.what
+
+    ordered = sorted(findings, key=lambda one: (rank(one), one.interval))
+    groups = [list(group) for _, group in groupby(ordered, rank)]
     left = MAX_ROWS
     for group in groups[:_PROBLEMS]:
         rows = tuple(islice((row for one in group for row in one.rows), left))
@@ -211,16 +229,6 @@ def _problems(findings: Sequence[Finding], whole: Interval | None = None) -> Ite
         )
     if len(groups) > _PROBLEMS:
         yield Part(f"and {many(len(groups) - _PROBLEMS, 'problem')} more: the log has all")
-
-
-def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of the same problem together, gravest first, then in order of time."""
-
-    def rank(one: Finding) -> tuple[bool, str, str]:
-        return one.severity != "critical", one.kind, one.what
-
-    ordered = sorted(findings, key=lambda one: (rank(one), one.interval))
-    return [list(group) for _, group in groupby(ordered, rank)]
 
 
 def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
@@ -238,13 +246,12 @@ def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
 
 def _recovered(over: Sequence[Finding]) -> Iterator[Part]:
     if over:
-        lines = tuple(f"{shortened(one.what)}: {_when(one)}" for one in over[:_PROBLEMS])
-        yield Part("well again:", lines)
-
-
-def _when(over: Finding) -> str:
-    """The interval that was ill; and of a problem that held nothing, the interval that is well."""
-    return str(over.interval) if over.is_held else f"last in {over.interval}, not in {over.observed}"
+        lines = (
+            f"{shortened(one.what)}: "
+            + (f"{one.interval}" if one.is_held else f"last in {one.interval}, not in {one.observed}")
+            for one in over[:_PROBLEMS]
+        )
+        yield Part("well again:", tuple(lines))
 
 
 def _place(run: Run, findings: Sequence[Finding], over: Sequence[Finding]) -> str:
@@ -267,7 +274,11 @@ def _data(run: Run, findings: Sequence[Finding]) -> Iterator[Part]:
         )
         yield Part(f"nothing was published; {stays or 'nothing was published before'}")
     else:
-        yield Part(_published(run.published or {}))
+        windows = run.published or {}
+        published_windows = ", ".join(
+            f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts
+        )
+        yield Part(f"published: {published_windows or 'nothing new; every window is as it was'}")
     if run.asked_until_us is not None:
         yield _waiting(Question(run.asked_until_us, run.link))
         yield Part(
@@ -276,17 +287,6 @@ def _data(run: Run, findings: Sequence[Finding]) -> Iterator[Part]:
         )
     elif findings:
         yield from _go_on(run.link, failed=run.failed)
-
-
-def _published(windows: Mapping[str, Sequence[int]]) -> str:
-    published_windows = ", ".join(
-        f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts
-    )
-    return (
-        f"published: {published_windows}"
-        if published_windows
-        else "published: nothing new; every window is as it was"
-    )
 
 
 def _go_on(link: str, *, failed: bool) -> Iterator[Part]:

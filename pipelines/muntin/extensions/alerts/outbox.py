@@ -16,6 +16,7 @@ from uuid import uuid4
 from muntin.errors import StateError
 from muntin.extensions.alerts.message import Message
 from muntin.files.paths import ascending, rename
+from muntin.jobs.state.notes import read_note
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -136,8 +137,8 @@ def _write(path: AnyPath, letter: Letter) -> None:
 
 
 def _read(path: AnyPath) -> Letter | None:
+    facts = read_note(path)
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
         return Letter(facts["channel"], Message(**facts["message"]), facts["tries"], tuple(facts["sent"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return None

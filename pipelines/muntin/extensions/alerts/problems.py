@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import StateError
+from muntin.extensions.alerts.backfills import written
 from muntin.extensions.alerts.findings import Finding, expected
 from muntin.files.paths import ascending
 from muntin.jobs.state.notes import change_note, read_note
@@ -66,19 +67,14 @@ def _is_over(problem: Finding, run: Run) -> bool:
         return run.missing is not None and not any(_covers(hole.interval, at) for hole in run.missing)
     if problem.is_held:
         return not run.failed and (
-            _is_own(problem, run) or (problem.kind == "check" and _published(problem, run))
+            _is_own(problem, run)
+            # what waits is checked together: a run of another interval may have published it
+            or (problem.kind == "check" and problem.what in _passed(run) and _is_published(problem, run))
         )
     if problem.kind == "check":
         return problem.what in _passed(run) and run.interval.start_us >= at
     since = [batch for batch in run.batches if batch.read and batch.interval.start_us >= at]
     return any(batch.late is not None for batch in since) if problem.kind == "late" else bool(since)
-
-
-def _published(problem: Finding, run: Run) -> bool:
-    """Whether a run of another interval published the windows that a failed check had held, as what waits is
-    checked together.
-    """
-    return problem.what in _passed(run) and _is_published(problem, run)
 
 
 def _is_published(problem: Finding, run: Run) -> bool:
@@ -120,8 +116,7 @@ class Problems:
 
     def all(self) -> list[Finding]:
         """The problems that are not over."""
-        problems = [_of(read_note(path)) for path in self._files()]
-        return [one for one in problems if one]
+        return [one for path in self._files() if (one := _of(read_note(path)))]
 
     def add(self, finding: Finding) -> bool:
         """Remember a problem, and the newest interval that has it; whether it is new.
@@ -147,7 +142,10 @@ class Problems:
             return False
         except (StateError, OSError):
             return True
-        self._forget_oldest()
+        files = list(self._files())
+        for path in sorted(files, key=written)[: max(0, len(files) - _MOST)]:
+            with suppress(OSError):
+                path.unlink()
         return True
 
     def take(self, finding: Finding) -> bool:
@@ -166,19 +164,6 @@ class Problems:
 
     def _files(self) -> Iterable[AnyPath]:
         return ascending(self.folder.glob("*.json")) if self.folder else ()
-
-    def _forget_oldest(self) -> None:
-        files = list(self._files())
-        for path in sorted(files, key=_written)[: max(0, len(files) - _MOST)]:
-            with suppress(OSError):
-                path.unlink()
-
-
-def _written(path: AnyPath) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _of(note: Any) -> Finding | None:  # noqa: ANN401 - JSON

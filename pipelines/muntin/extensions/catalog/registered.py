@@ -18,9 +18,8 @@ from muntin.definition.extras import need
 from muntin.files.paths import path_of
 from muntin.jobs.published.promotion import texts
 from muntin.jobs.published.window_tables import current
-from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent
-from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
+from muntin.jobs.sending.notes import mark_of, note_position, read_note
 from muntin.sinks.delivery import Position
 from muntin.sinks.errors import BlockedError, SinkError
 from muntin.store.store import Texts, after_conflicts
@@ -51,8 +50,7 @@ def register(
         noted = before.position.target if before.position else ""
         is_new_name = opened.lead_to(str(table), facts.identity, noted, patience.alive, anew=anew)
     position = Position(facts.identity, facts.version, mark_of(table, facts.version), str(table))
-    if before.failed or before.position != position:
-        write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
+    note_position(bound, sink, before, position)
     return Sent(sink.name, window, facts.version, int(is_new_name), what="name")
 
 
@@ -128,7 +126,9 @@ class Registered:
             # of an external table no file is removed
             self.session.sql(f"DROP TABLE IF EXISTS {_quoted(self.sink.table)}")
             alive()
-        self._make(place)
+        name, text = _quoted(self.sink.table), place.replace("\\", "\\\\").replace("'", "\\'")
+        self.session.sql(f"CREATE SCHEMA IF NOT EXISTS {name.rpartition('.')[0]}")
+        self.session.sql(f"CREATE TABLE IF NOT EXISTS {name} USING DELTA LOCATION '{text}'")
         if not _leads(self._there(), place):
             raise SinkError("another program gave the name to another table meanwhile")
         return True
@@ -184,11 +184,6 @@ class Registered:
         if not anew and not moved:
             what = f"a table of {there.get('Provider', 'another kind')} at {location}"
             raise BlockedError(f"the name is that of {what}, and not of these windows; {_BY_ANEW}")
-
-    def _make(self, place: str) -> None:
-        name, text = _quoted(self.sink.table), place.replace("\\", "\\\\").replace("'", "\\'")
-        self.session.sql(f"CREATE SCHEMA IF NOT EXISTS {name.rpartition('.')[0]}")
-        self.session.sql(f"CREATE TABLE IF NOT EXISTS {name} USING DELTA LOCATION '{text}'")
 
 
 def _first_line(wrong: Exception) -> str:

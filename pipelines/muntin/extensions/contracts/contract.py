@@ -24,7 +24,7 @@ from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, empty_row
 from muntin.jobs.state.bound import Bound, bind
 from muntin.quality.suite import load_suite
-from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.scan import nulls
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import closed_session, described
 from muntin.states.columns import INSTANT
@@ -32,7 +32,7 @@ from muntin.store.paths import digest_of
 from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -117,7 +117,7 @@ def _table(bound: Bound, window: str, row: pa.Table) -> dict[str, Any]:
             "name": name,
             **_typed(kind),
             "required": name in never_null,
-            **_key(name, unique),
+            **({"primaryKey": True, "primaryKeyPosition": unique.index(name) + 1} if name in unique else {}),
             **_said(bound, name, words.comments.get(name)),
         }
         for name, kind in types.items()
@@ -142,10 +142,6 @@ def _typed(kind: str) -> dict[str, str]:
         (logical_type for begin, logical_type in _BEGINNINGS.items() if kind.startswith(begin)), "integer"
     )
     return {"logicalType": "array" if kind.endswith("]") else logical, "physicalType": kind}
-
-
-def _key(name: str, unique: list[str]) -> dict[str, Any]:
-    return {"primaryKey": True, "primaryKeyPosition": unique.index(name) + 1} if name in unique else {}
 
 
 def _said(bound: Bound, name: str, comment: str | None) -> dict[str, Any]:
@@ -255,10 +251,12 @@ def _states(bound: Bound) -> dict[str, pa.Table]:
             " file of its source says them; run a batch, or bring a file with rows"
         )
     return {
-        table: sealed(stored(closed_session(), _select(columns)), bound.fields)
+        table: sealed(
+            stored(
+                closed_session(),
+                f"SELECT {nulls(columns)} LIMIT 0",
+            ),
+            bound.fields,
+        )
         for table, columns in types.items()
     }
-
-
-def _select(columns: Mapping[str, str]) -> str:
-    return f"SELECT {', '.join(f'NULL::{kind} AS {quoted(name)}' for name, kind in columns.items())} LIMIT 0"

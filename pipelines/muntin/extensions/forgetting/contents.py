@@ -60,7 +60,18 @@ def content_says(content: bytes, keys: Plain, depth: int = 0) -> int:
             return read(content, keys, depth)
     if content[_TAR_AT:].startswith(_TAR):
         return _tar(content, keys, depth)
-    return _text(content, keys)
+    try:
+        text = content.decode("utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+        if any((letter < " " and letter not in "\t\n\r\f\v") or "\x7f" <= letter < "\xa0" for letter in text):
+            return _letters(content, keys)
+    if "\0" in text:
+        return _letters(content, keys)
+    try:
+        return int(says(json.loads(text, object_pairs_hook=list), keys))
+    except ValueError:
+        return sum(says(_line(line), keys) for line in text.splitlines()) or int(says(text, keys))
 
 
 def footer_says(file: pq.ParquetFile, keys: Plain) -> bool:
@@ -135,24 +146,6 @@ def _members(files: Iterator[tuple[str, bytes]], keys: Plain, depth: int) -> int
     return sum(
         says(name, keys, numbers=False) + content_says(content, keys, depth + 1) for name, content in files
     )
-
-
-def _text(content: bytes, keys: Plain) -> int:
-    """Look through JSON, lines of JSON, or words; in other bytes for the letters of a key alone: what else
-    they say cannot be read.
-    """
-    try:
-        text = content.decode("utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-        if any((letter < " " and letter not in "\t\n\r\f\v") or "\x7f" <= letter < "\xa0" for letter in text):
-            return _letters(content, keys)
-    if "\0" in text:
-        return _letters(content, keys)
-    try:
-        return int(says(json.loads(text, object_pairs_hook=list), keys))
-    except ValueError:
-        return sum(says(_line(line), keys) for line in text.splitlines()) or int(says(text, keys))
 
 
 def _line(text: str) -> Any:  # noqa: ANN401 - JSON, or a text

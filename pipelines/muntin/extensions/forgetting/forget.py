@@ -26,7 +26,7 @@ from muntin.extensions.forgetting.notes_and_ledgers import notes_without
 from muntin.extensions.forgetting.remembered import bound_home, plain_keys
 from muntin.extensions.forgetting.said import unsaid
 from muntin.extensions.forgetting.table_files import log_says, of_rows, old_file_says
-from muntin.extensions.forgetting.texts import overwrite, texts_of
+from muntin.extensions.forgetting.texts import overwrite, texts_of, verdicts_without
 from muntin.extensions.forgetting.traces import (
     MENDS,
     Trace,
@@ -35,7 +35,6 @@ from muntin.extensions.forgetting.traces import (
     tables_below,
     undecided,
 )
-from muntin.extensions.forgetting.verdicts import verdicts_without
 from muntin.extensions.forgetting.without_keys import batches_holding, without_keys
 from muntin.files.paths import relative, remove_folder, sizes_below
 from muntin.jobs.publish.finish import finish
@@ -173,7 +172,10 @@ def forget(
         with runner_for(spark, needed=spark_needed(pipeline)) as runner:
             finish(bound, runner, [], validate=True, tell=progress)
     progress("sinks")
-    _mirrors_begin_anew(bound, before.found)
+    held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in before.found}
+    for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
+        if relative(folder, bound.root) in held:
+            without_history(folder)
     sent = tuple(each.line for each in send(bound, reach) if each.failed)
     progress("old versions")
     for state in states_below(bound):
@@ -193,9 +195,10 @@ def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> Non
 
     Windows come last: what a run has staged is stale before.
     """
-    for table in filter(_is_rewritten, tables_below(state)):
-        progress(table)
-        without_keys(state, table, keys)
+    for table in tables_below(state):
+        if table.startswith(("frames/", TIERS)) or table == QUARANTINE:
+            progress(table)
+            without_keys(state, table, keys)
     progress("notes")
     notes_without(state, keys)
     for table in filter(is_of_windows, tables_below(state)):
@@ -203,18 +206,12 @@ def _take_out(state: Bound, keys: Plain, progress: Callable[[str], None]) -> Non
         without_keys(state, table, keys)
     progress("texts")
     verdicts_without(state, keys)
-    _texts_and_stagings(state, keys)
-
-
-def _mirrors_begin_anew(bound: Bound, traces: Sequence[Trace]) -> None:
-    """Let mirrors lose their history, of windows that held some keys or with files that cannot be read.
-
-    `traces`: what lay there.
-    """
-    held = {trace.place.removesuffix("/_delta_log").partition(f"/{METADATA}/")[0] for trace in traces}
-    for folder in map(bound.table, filter(is_of_windows, tables_below(bound))):
-        if relative(folder, bound.root) in held:
-            without_history(folder)
+    for staged in stagings(state.folder):
+        files = (path for path, *_ in sizes_below(state.folder / staged.folder) if path.suffix == ".parquet")
+        if any(_says(partial(of_rows, ""), path, keys) for path in files):
+            remove_folder(state.folder / staged.folder)
+    for path in texts_of(state):
+        overwrite(path, keys)
 
 
 def _check_schedules(bound: Bound) -> None:
@@ -232,26 +229,10 @@ def _check_schedules(bound: Bound) -> None:
             )
 
 
-def _is_rewritten(table: str) -> bool:
-    return table.startswith(("frames/", TIERS)) or table == QUARANTINE
-
-
 def _doubted(bound: Bound, keys: Plain) -> Sequence[int]:
     """Starts of the batches whose states hold some keys, ascending."""
     starts = [batches_holding(bound, frames.table, keys) for frames in bound.frame_sets]
     return np.unique(np.concatenate([*starts, NO_INTS])).astype(np.int64).tolist()
-
-
-def _texts_and_stagings(bound: Bound, keys: Plain) -> None:
-    """Overwrite values in texts, and remove staged folders that hold rows: a run that wants to publish them
-    derives them again.
-    """
-    for staged in stagings(bound.folder):
-        files = (path for path, *_ in sizes_below(bound.folder / staged.folder) if path.suffix == ".parquet")
-        if any(_says(partial(of_rows, ""), path, keys) for path in files):
-            remove_folder(bound.folder / staged.folder)
-    for path in texts_of(bound):
-        overwrite(path, keys)
 
 
 def _says(look: Callable[[AnyPath, Plain], int], path: AnyPath, keys: Plain) -> bool:

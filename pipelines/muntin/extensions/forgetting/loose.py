@@ -67,7 +67,12 @@ def loose_says(home: AnyPath, unsaid: Plain, path: AnyPath, keys: Plain) -> int:
     if is_of_rows(parts):
         return of_rows("", path, keys) or footer_of_file(path, unsaid)
     if _is_note(parts):
-        return _note_says(path, unsaid)
+        content = path.read_bytes()
+        try:
+            note = json.loads(content)
+        except ValueError:
+            return file_says(path, unsaid)
+        return int(says(values_of(note), unsaid, numbers=False))
     named = [part for part in parts if "=" in part or part == path.name]
     return file_says(path, keys) or int(says(named, unsaid, numbers=False))
 
@@ -93,12 +98,3 @@ def _is_note(parts: Sequence[str]) -> bool:
         or (parts[0] == TOPICS and "_delta_log" in parts)
         or [*parts] == [OWNER_FILE]
     )
-
-
-def _note_says(path: AnyPath, keys: Plain) -> int:
-    content = path.read_bytes()
-    try:
-        note = json.loads(content)
-    except ValueError:
-        return file_says(path, keys)
-    return int(says(values_of(note), keys, numbers=False))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from muntin.extensions.forgetting.contents import file_says, footer_says
 from muntin.extensions.forgetting.said import says, values_of
-from muntin.extensions.forgetting.verdicts import texts_in
+from muntin.extensions.forgetting.texts import texts_in
 from muntin.extensions.forgetting.without_keys import may_tell, rows_among, rows_in_file, tells
 from muntin.files.readable import opened
 from muntin.states.column_ranges import ends

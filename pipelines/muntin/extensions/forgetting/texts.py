@@ -2,20 +2,29 @@
 on runs that failed.
 
 They are JSON. A value of a key in them is overwritten; the rest stays.
+
+Verdicts of suites, without values of forgotten keys.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from muntin.extensions.forgetting.contents import file_says
 from muntin.files.paths import sizes_below
+from muntin.files.readable import opened
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staged_windows import STAGED_FILE
+from muntin.jobs.records.verdicts import TABLE, write_verdicts
 from muntin.jobs.state.notes import rewrite
 from muntin.states.forgotten_keys import text_of_value, word_of
+from muntin.store.reading import read_files
 from muntin.store.state import WINDOWS
+from muntin.store.store import Change, after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,18 +54,12 @@ def texts_of(bound: Bound) -> Iterator[AnyPath]:
 def tells_of(path: AnyPath, keys: Plain) -> bool:
     """Whether a file of JSON tells of a key. A run may have removed or renamed it meanwhile."""
     try:
-        text = _text(path)
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
     except UnicodeDecodeError:  # packed, or no text
         return file_says(path, keys) > 0
     return without(text, keys) != text or file_says(path, keys) > 0
-
-
-def _text(path: AnyPath) -> str:
-    """The text of a file; "" where it is gone."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
 
 
 def overwrite(path: AnyPath, keys: Plain) -> bool:
@@ -115,3 +118,48 @@ def _overwritten(text: str, name: str, keys: Plain) -> str:
     for value in keys.texts:
         text = word_of(value).sub(IN_PLACE, text)
     return text
+
+
+_TRIES = 20
+_TEXTS = ("verdict", "observed_value", "error")
+
+
+def texts_in(table: str, path: AnyPath, keys: Plain) -> int:
+    """How many rows of a file of verdicts tell of some keys; 0 of any other table."""
+    if table != TABLE:
+        return 0
+    with opened(path) as file:
+        rows = file.read([*_TEXTS])
+    return sum(
+        row != clean for row, clean in zip(rows.to_pylist(), _clean_rows(rows, keys).to_pylist(), strict=True)
+    )
+
+
+def verdicts_without(bound: Bound, keys: Plain) -> None:
+    """Overwrite the values of keys in the table of verdicts.
+
+    Raises:
+        StateError: a file is damaged, or the disk refuses.
+    """
+    folder = bound.table(TABLE)
+    for attempt in after_conflicts(
+        _TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"
+    ):
+        with attempt:
+            base = bound.store.snapshot(TABLE)
+            old = [file for file in base.files if texts_in(TABLE, folder / file.path, keys)]
+            if old and base.schema is not None:
+                rows = (read_files(folder, replace(base, files=(file,))) for file in old)
+                new = [write_verdicts(_clean_rows(each, keys), folder) for each in rows]
+                bound.store.commit(TABLE, base, Change(base.schema, new, old, []))
+
+
+def _clean_rows(rows: pa.Table, keys: Plain) -> pa.Table:
+    for name in _TEXTS:
+        texts = [
+            None if text is None else without(text, keys).rstrip("\n") for text in rows[name].to_pylist()
+        ]
+        rows = rows.set_column(
+            rows.column_names.index(name), rows.schema.field(name), pa.array(texts, pa.string())
+        )
+    return rows

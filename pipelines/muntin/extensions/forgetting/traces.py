@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.errors import StateError
-from muntin.extensions.forgetting.copies import COPIES, MEND, copies_of, copy_says
+from muntin.extensions.forgetting.copies import (
+    COPIES,
+    MEND,
+    bounds_that_tell,
+    copies_of,
+    copy_says,
+    manifests_of,
+)
 from muntin.extensions.forgetting.loose import is_of_rows, loose_says, words_of
-from muntin.extensions.forgetting.mirrored import bounds_that_tell, manifests_of
 from muntin.extensions.forgetting.said import unsaid
 from muntin.extensions.forgetting.table_files import (
     footer_of_file,
@@ -25,8 +31,7 @@ from muntin.extensions.forgetting.table_files import (
     old_file_says,
     values_in,
 )
-from muntin.extensions.forgetting.texts import tells_of, texts_of
-from muntin.extensions.forgetting.verdicts import texts_in
+from muntin.extensions.forgetting.texts import tells_of, texts_in, texts_of
 from muntin.extensions.forgetting.without_keys import rows_in_file
 from muntin.files.paths import ascending, relative, sizes_below
 from muntin.jobs.published.window_tables import is_of_windows
@@ -35,7 +40,7 @@ from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
@@ -134,6 +139,9 @@ class _Looked:
                 self.unreadable[path] = str(wrong).partition("\n")[0] or type(wrong).__name__
             return 0
 
+    def all(self, paths: Iterable[AnyPath], look: Look) -> dict[AnyPath, int]:
+        return {path: self.at(path, look) for path in paths}
+
 
 def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
     """Traces of some keys in every file below the folder of a pipeline; files that cannot be read are named
@@ -146,10 +154,9 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
     looked, meant = _Looked(keys), unsaid(keys, words_of(bound.pipeline, [state.folder for state in states]))
     traces = [trace for state in states for trace in _of_state(state, looked, meant)]
     loose = [path for path, *_ in sizes_below(bound.home) if path not in looked.paths]
-    counts = {path: looked.at(path, partial(loose_says, bound.home, meant)) for path in loose}
-    held = {path for path in loose if is_of_rows(relative(path, bound.home).split("/"))}
-    traces += _of_files(bound, "rows", "", {path: counts[path] for path in loose if path in held})
-    traces += _of_files(bound, OTHERS, "", {path: counts[path] for path in loose if path not in held})
+    counts = looked.all(loose, partial(loose_says, bound.home, meant))
+    of_rows = {path: counts.pop(path) for path in loose if is_of_rows(relative(path, bound.home).split("/"))}
+    traces += [*_of_files(bound, "rows", "", of_rows), *_of_files(bound, OTHERS, "", counts)]
     unread = (
         Trace(UNREADABLE, relative(path, bound.root), 0, 1, _size(path), why)
         for path, why in looked.unreadable.items()
@@ -160,53 +167,34 @@ def all_traces(bound: Bound, keys: Plain) -> list[Trace]:
 def _of_state(bound: Bound, looked: _Looked, meant: Plain) -> Iterator[Trace]:
     for table in tables_below(bound):
         yield from _of_table(bound, table, looked, meant)
-    yield from _of_files(
-        bound, COPIES, "", {path: looked.at(path, partial(copy_says, bound)) for path in copies_of(bound)}
-    )
-    yield from _of_files(bound, "texts", "", {path: looked.at(path, tells_of) for path in texts_of(bound)})
+    yield from _of_files(bound, COPIES, "", looked.all(copies_of(bound), partial(copy_says, bound)))
+    yield from _of_files(bound, "texts", "", looked.all(texts_of(bound), tells_of))
 
 
 def _of_table(bound: Bound, table: str, looked: _Looked, meant: Plain) -> Iterator[Trace]:
     folder, snapshot = bound.table(table), bound.store.snapshot(table)
-    now = [folder / file.path for file in snapshot.files]
-    yield from _of_files(
-        bound, "rows", table, {path: looked.now(path, partial(_rows_in, table)) for path in now}
-    )
-    if table != QUARANTINE:
-        yield from _of_files(bound, "values", table, {path: looked.now(path, values_in) for path in now})
-    footers = {path: looked.now(path, lambda path, _: footer_of_file(path, meant)) for path in now}
-    yield from _of_files(bound, OTHERS, table, footers)
-    yield from _of_files(
-        bound, "texts", table, {path: looked.now(path, partial(texts_in, table)) for path in now}
-    )
-    columns = frozenset(snapshot.schema.names if snapshot.schema else ())
-    old_rows = {
-        path: looked.at(path, partial(old_file_says, table, columns, meant)) for path, *_ in old_files(folder)
+    looks: dict[str, Look] = {
+        "rows": lambda path, keys: rows_in_file(str(path), table, keys),
+        **({"values": values_in} if table != QUARANTINE else {}),
+        OTHERS: lambda path, _: footer_of_file(path, meant),
+        "texts": partial(texts_in, table),
     }
+    for what, look in looks.items():
+        now = {path: looked.now(path, look) for path in (folder / file.path for file in snapshot.files)}
+        yield from _of_files(bound, what, table, now)
+    columns = frozenset(snapshot.schema.names if snapshot.schema else ())
+    old_rows = looked.all(
+        [path for path, *_ in old_files(folder)], partial(old_file_says, table, columns, meant)
+    )
     yield from _of_files(bound, "old versions", table, old_rows)
     old = old_commits(folder, snapshot.version)
     log = [path for path in ascending((folder / "_delta_log").glob("*")) if is_of_log(path)]
-    counts_of_log = {path: looked.at(path, lambda path, keys: log_says(path, keys, meant)) for path in log}
-    yield from _of_files(
-        bound,
-        "old versions",
-        f"{table}/_delta_log",
-        {path: count for path, count in counts_of_log.items() if path in old},
-    )
-    bounds = {
-        path: looked.at(path, partial(bounds_that_tell, folder, meant)) for path in manifests_of(folder)
-    }
+    counts = looked.all(log, lambda path, keys: log_says(path, keys, meant))
+    of_old = {path: counts.pop(path) for path in log if path in old}
+    yield from _of_files(bound, "old versions", f"{table}/_delta_log", of_old)
+    bounds = looked.all(manifests_of(folder), partial(bounds_that_tell, folder, meant))
     yield from _of_files(bound, "bounds in a mirror", table, bounds)
-    yield from _of_files(
-        bound,
-        "names in the log",
-        table,
-        {path: count for path, count in counts_of_log.items() if path not in old},
-    )
-
-
-def _rows_in(table: str, path: AnyPath, keys: Plain) -> int:
-    return rows_in_file(str(path), table, keys)
+    yield from _of_files(bound, "names in the log", table, counts)
 
 
 def _of_files(bound: Bound, what: str, table: str, counts: dict[AnyPath, int]) -> Iterator[Trace]:
@@ -240,13 +228,10 @@ def undecided(bound: Bound) -> list[str]:
     ]
     for table in tables_below(bound):
         schema = bound.store.snapshot(table).schema or pa.schema([])
-        kinds = {
-            each.name: each.type
-            for each in schema
-            if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)
-        }
         place = relative(bound.table(table), bound.home)
         places += [
-            f"{place}: {name} ({'result' if is_of_windows(table) else 'state'} in bytes)" for name in kinds
+            f"{place}: {each.name} ({'result' if is_of_windows(table) else 'state'} in bytes)"
+            for each in schema
+            if pa.types.is_binary(each.type) or pa.types.is_large_binary(each.type)
         ]
     return places

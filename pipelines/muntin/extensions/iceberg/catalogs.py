@@ -92,7 +92,7 @@ def catalog_of(
             f"catalog {name}: {_told(wrong, properties)}; mend its configuration, its rights or the table"
         ) from None
     except Exception as wrong:
-        if not isinstance(wrong, OSError) and _library(wrong) not in _CLIENTS:
+        if not isinstance(wrong, OSError) and type(wrong).__module__.partition(".")[0] not in _CLIENTS:
             raise
         raise down(
             f"catalog {name}: {_told(wrong, properties)}; see that it is up, can be reached, and lets you in"
@@ -133,11 +133,6 @@ def _loaded(name: str, properties: Mapping[str, Any]) -> Catalog:
             if not getattr(wrong, "statement", None):  # of sqlalchemy; a server that does not answer got none
                 raise
     return load_catalog(name, **properties)
-
-
-def _library(wrong: Exception) -> str:
-    """The library that an exception is of, which need not be installed."""
-    return type(wrong).__module__.partition(".")[0]
 
 
 def _properties(connection: Connection) -> dict[str, Any]:

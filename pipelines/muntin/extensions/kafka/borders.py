@@ -22,9 +22,9 @@ from muntin.store.state import TOPICS
 from muntin.store.store import Change, File, Snapshot, Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from muntin.extensions.kafka.topics.broker import Offsets
+    from muntin.extensions.kafka.broker import Offsets
     from muntin.jobs.state.bound import Bound
 
 _SCHEMA = pa.schema(
@@ -76,7 +76,11 @@ def table_of(topic: str) -> str:
 def kept(bound: Bound, topic: str, first_us: int, last_us: int) -> NotedBorders:
     """The borders from one instant to another, and their neighbours."""
     snapshot = bound.store.snapshot(table_of(topic))
-    rows = _read(bound, topic, _near(snapshot.files, first_us, last_us))
+    spans = [(file, batches_of_windows(file.path) or (0, -1)) for file in snapshot.files]
+    within = [file for file, (low, high) in spans if low <= last_us and high >= first_us]
+    before = max(((high, file.path, file) for file, (_, high) in spans if high < first_us), default=None)
+    after = min(((low, file.path, file) for file, (low, _) in spans if low > last_us), default=None)
+    rows = _read(bound, topic, [*within, *(neighbour[2] for neighbour in (before, after) if neighbour)])
     borders: dict[int, Offsets] = {}
     for at, partition, offset, _ in rows:
         borders.setdefault(at, {})[partition] = offset
@@ -101,15 +105,6 @@ def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets
         )
     )
     bound.store.commit(table_of(topic), base, Change(_SCHEMA, [file], merged, [_LOCK], texts=_TEXTS))
-
-
-def _near(files: Sequence[File], first_us: int, last_us: int) -> list[File]:
-    """The files with borders between two instants, and with the nearest borders before and after."""
-    spans = [(file, batches_of_windows(file.path) or (0, -1)) for file in files]
-    within = [file for file, (low, high) in spans if low <= last_us and high >= first_us]
-    before = max(((high, file.path, file) for file, (_, high) in spans if high < first_us), default=None)
-    after = min(((low, file.path, file) for file, (low, _) in spans if low > last_us), default=None)
-    return [*within, *(neighbour[2] for neighbour in (before, after) if neighbour)]
 
 
 def _read(bound: Bound, topic: str, files: Iterable[File]) -> list[tuple[int, int, int, str]]:

@@ -6,20 +6,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from muntin.extensions.kafka.batch_checks import (
-    check_over,
-    check_reported,
-    check_same,
-    check_there,
-    now_us,
-    spans,
-)
+from muntin.definition.instants import spell_instant
+from muntin.definition.spelling import many
+from muntin.errors import SourceError
 from muntin.extensions.kafka.borders import keep as note
 from muntin.extensions.kafka.borders import kept
-from muntin.extensions.kafka.topics.broker import Broker
-from muntin.extensions.kafka.topics.checks import Range
-from muntin.extensions.kafka.topics.first_messages import first_messages
+from muntin.extensions.kafka.broker import Broker
+from muntin.extensions.kafka.checks import Range
+from muntin.extensions.kafka.first_messages import first_messages
 from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.records.reports_table import now_us
 from muntin.sources.listing import SourceFile
 from muntin.store.store import after_conflicts
 from muntin.timeline.batches import between_neighbours
@@ -28,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from muntin.definition.schedule import Interval
+    from muntin.extensions.kafka.borders import NotedBorders
+    from muntin.extensions.kafka.broker import Offsets, Topic
     from muntin.extensions.kafka.source import KafkaSource
-    from muntin.extensions.kafka.topics.broker import First, Offsets, Topic
     from muntin.jobs.state.bound import Bound
 
 _TRIES = 8
@@ -45,7 +42,13 @@ def inputs(
     if not intervals:
         return Inputs({}, {})
     asked = sorted({border for each in intervals for border in (each.start_us, each.end_us)})
-    check_over(intervals)
+    now = now_us()
+    for each in intervals:
+        if each.end_us > now:
+            raise SourceError(
+                f"the interval {each} is not over, and its messages are still to come; run it after"
+                f" {spell_instant(each.end_us)}"
+            )
     noted_borders = kept(bound, _source(bound).topic, asked[0], asked[-1])
     new = [border for border in asked if border not in noted_borders.borders]
     if not (new or keep or there):
@@ -101,23 +104,9 @@ def _noted(
     noted_borders = kept(bound, name, asked[0], asked[-1])
     new = [border for border in asked if border not in noted_borders.borders]
     first = first_messages(broker.source, broker.first_at(new, topic), noted_borders.borders)
-    new_borders = _offsets(first, min([*new, *noted_borders.borders]), topic)
-    check_reported(bound, new_borders, noted_borders, topic, starts)
-    more = between_neighbours(noted_borders.borders, new_borders)
-    if keep and more:
-        note(bound, name, noted_borders.snapshot, more, topic.identity)
-    return {**noted_borders.borders, **more}
-
-
-def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
-    """The offsets of borders by the time that the broker has of messages.
-
-    A message that is stamped later than now may stand in front of messages that belong before a border: the
-    border is the end of the topic then. But in front of the earliest border all messages are of an earlier
-    time, as earlier messages are in no batch.
-    """
+    earliest = min([*new, *noted_borders.borders])
     now = now_us()
-    return {
+    new_borders = {
         border: {
             at: topic.high[at]
             if one.stamped_us is not None and one.stamped_us > now and border != earliest
@@ -126,6 +115,24 @@ def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Top
         }
         for border, offsets in first.items()
     }
+    for border in sorted(set(new_borders) & set(starts)):
+        before = max((at for at in (*noted_borders.borders, *new_borders) if at < border), default=None)
+        if before in new_borders or (
+            topic.stays_us is not None and topic.stays_us >= 0 and now_us() - topic.stays_us <= border
+        ):
+            continue
+        for at, offset in new_borders[border].items():
+            if offset == topic.low[at] > (0 if before is None else noted_borders.borders[before].get(at, 0)):
+                raise SourceError(
+                    f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at},"
+                    f" and nobody knows which of them were of {spell_instant(border)} or later; begin with a"
+                    f" later interval, or count what is left: muntin run FILE --root {bound.root} --start"
+                    f" {bound.pipeline.intervals.argument(border)} --end ... --allow-missing"
+                )
+    more = between_neighbours(noted_borders.borders, new_borders)
+    if keep and more:
+        note(bound, name, noted_borders.snapshot, more, topic.identity)
+    return {**noted_borders.borders, **more}
 
 
 def _ranges(
@@ -135,15 +142,54 @@ def _ranges(
     files_of_interval = {}
     for each in intervals:
         parts = spans(borders, each).items()
-        files_of_interval[each] = _files(
+        ranges = (
             Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts
         )
+        files_of_interval[each] = [
+            SourceFile(piece.address, piece.size, 0) for each in ranges for piece in each.pieces()
+        ]
     return Inputs(files_of_interval, {})
-
-
-def _files(ranges: Iterable[Range]) -> list[SourceFile]:
-    return [SourceFile(piece.address, piece.size, 0) for each in ranges for piece in each.pieces()]
 
 
 def _source(bound: Bound) -> KafkaSource:
     return bound.source  # type: ignore[return-value]  # this listing is that of this kind
+
+
+def check_same(bound: Bound, noted_borders: NotedBorders, topic: Topic) -> None:
+    """Refuse another topic of the same name."""
+    if noted_borders.topic_id not in (None, topic.identity):
+        source = _source(bound)
+        raise SourceError(
+            f"{source.address}: the topic was made again since its offsets were noted, so these are other"
+            " messages now; give the pipeline another name, or remove its folder"
+            f" {bound.root}/{bound.pipeline.name} with all its states and windows"
+        )
+
+
+def check_there(
+    bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], topic: Topic
+) -> None:
+    """Refuse batches of which messages are gone.
+
+    Nothing is read of such a batch: half of it would pass for all.
+    """
+    for each in intervals:
+        for at, (begin, end) in spans(borders, each).items():
+            low = topic.low.get(at, 0)
+            if begin < min(low, end):
+                span = bound.pipeline.intervals.options(each.start_us, each.end_us)
+                raise SourceError(
+                    f"{_source(bound).address}: {many(min(low, end) - begin, 'message')} of the batch {each}"
+                    f" are gone from partition {at}, the offsets {begin:,} to {min(low, end) - 1:,}, as the"
+                    " retention of the topic says; its windows stay as they are. To count what is left of it:"
+                    f" muntin run FILE --root {bound.root} {span} --allow-missing"
+                )
+
+
+def spans(borders: Mapping[int, Offsets], interval: Interval) -> dict[int, tuple[int, int]]:
+    """Partition -> the offsets of a batch, from and to.
+
+    A partition that its start does not know is newer: all of it comes after.
+    """
+    begin, end = borders[interval.start_us], borders[interval.end_us]
+    return {at: (begin.get(at, 0), high) for at, high in sorted(end.items())}

@@ -65,20 +65,11 @@ def kafka(
     Raises:
         DefinitionError: an address with a password; a name that cannot be.
     """
-    _check_topic(topic)
-    return KafkaSink(_brokers(address), topic, window, choice_of(on_unsupported, "sinks.kafka"))
-
-
-def _check_topic(topic: object) -> None:
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise DefinitionError(f'sinks.kafka: {topic!r} is not the name of a topic; write "flights-day"')
-
-
-def _brokers(address: object) -> str:
-    """Brokers, or a name that stands for them; anything else is refused."""
     if not isinstance(address, str) or not (_BROKERS.fullmatch(address) or is_a_name(address)):
         raise DefinitionError(
             'sinks.kafka: the address is neither brokers nor a name; write "broker:9092", "env:NAME", or the'
             " name of an Airflow connection"
         )
-    return address
+    return KafkaSink(address, topic, window, choice_of(on_unsupported, "sinks.kafka"))

@@ -69,22 +69,18 @@ def opened(sink: KafkaSink, reach: Reach) -> Iterator[KafkaTopic]:
     producer = None
     try:
         producer = Producer(settings)
-        _check_topic(producer, sink.topic, place)
+        topics = producer.list_topics(timeout=CONNECT_S).topics
+        if sink.topic not in topics:
+            raise BlockedError(f"{place}: there is no such topic; make it")
         yield KafkaTopic(producer, sink.topic, place, _id_of(settings, sink.topic), sink.on_unsupported)
     except KafkaException as wrong:
         if producer:
             producer.poll(0)
-        text = without(said[0] if said else wrong.args[0].str(), _secrets_of(settings))
+        secrets = [str(value) for name, value in settings.items() if any(word in name for word in _SECRETS)]
+        text = without(said[0] if said else wrong.args[0].str(), secrets)
         raise SinkError(
             f"{place}: {text}; see that the brokers are up and that the address is right"
         ) from None
-
-
-def _check_topic(producer: Producer, topic: str, place: str) -> None:
-    """See that the topic exists: a producer would make it with default settings, or wait for it."""
-    topics = producer.list_topics(timeout=CONNECT_S).topics
-    if topic not in topics:
-        raise BlockedError(f"{place}: there is no such topic; make it")
 
 
 def _id_of(settings: Mapping[str, Any], topic: str) -> str:
@@ -205,7 +201,3 @@ def _object(text: str, place: str) -> Mapping[str, Any]:
         return json.loads(text)
     except ValueError:
         raise SinkError(f"{place} holds neither brokers nor JSON") from None
-
-
-def _secrets_of(settings: Mapping[str, Any]) -> list[str]:
-    return [str(value) for name, value in settings.items() if any(word in name for word in _SECRETS)]

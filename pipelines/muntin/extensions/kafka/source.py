@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from muntin.definition.checks import check_choice
-from muntin.extensions.kafka.topics.checks import (
+from muntin.extensions.kafka.checks import (
     VALUE,
     Range,
     check_address,
@@ -72,23 +72,23 @@ class KafkaSource(RowSource):
         return f"kafka://{self.broker}/{self.topic}"
 
     def content(self, path: str) -> Content | None:
-        from muntin.extensions.kafka.topics.content import content
+        from muntin.extensions.kafka.content import content
 
         return content(self, path) if is_address(path) else None
 
     def opened_as(self, path: str) -> str:
         """The address with the name of this way of reading; the path of a copy on the disk as it is."""
-        from muntin.extensions.kafka.topics.content import opened_as
+        from muntin.extensions.kafka.content import opened_as
 
         return opened_as(self, path)
 
     def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:
-        from muntin.extensions.kafka.topics.content import file_system
+        from muntin.extensions.kafka.content import file_system
 
         return (file_system(),) if any(map(is_address, paths)) else ()
 
     def all_now(self) -> list[SourceFile]:
-        from muntin.extensions.kafka.topics.broker import Broker
+        from muntin.extensions.kafka.broker import Broker
 
         topic = Broker(self).topic()
         whole = (

@@ -134,23 +134,19 @@ def values_of(rows: pa.Table, name: str) -> list[Any]:
     """
     column = rows[name].combine_chunks()
     try:
-        return _values(column)
+        kind = column.type
+        if is_bytes(kind):
+            return column.to_pylist()
+        if pa.types.is_nested(kind):
+            return [None if value is None else as_json(value) for value in column.to_pylist()]
+        if pa.types.is_boolean(kind):
+            column = column.cast(pa.int8())
+        elif pa.types.is_floating(kind):
+            column = column.cast(pa.float64())  # the shortest text of a float is another double
+        elif pa.types.is_duration(kind) and kind.unit != "ns":
+            column = column.cast(pa.duration("us")).cast(pa.int64())
+        elif pa.types.is_timestamp(kind) and kind.unit != "ns":
+            column = column.cast(pa.timestamp("us"))
+        return column.cast(pa.string()).to_pylist()
     except (OverflowError, ValueError) as wrong:
         raise RefusedError(str(wrong), name) from None
-
-
-def _values(column: pa.Array) -> list[Any]:
-    kind = column.type
-    if is_bytes(kind):
-        return column.to_pylist()
-    if pa.types.is_nested(kind):
-        return [None if value is None else as_json(value) for value in column.to_pylist()]
-    if pa.types.is_boolean(kind):
-        column = column.cast(pa.int8())
-    elif pa.types.is_floating(kind):
-        column = column.cast(pa.float64())  # the shortest text of a float is another double
-    elif pa.types.is_duration(kind) and kind.unit != "ns":
-        column = column.cast(pa.duration("us")).cast(pa.int64())
-    elif pa.types.is_timestamp(kind) and kind.unit != "ns":
-        column = column.cast(pa.timestamp("us"))
-    return column.cast(pa.string()).to_pylist()

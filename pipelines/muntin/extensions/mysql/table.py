@@ -3,28 +3,123 @@ arrives exactly once.
 
 MySQL ends a transaction at each statement that makes or alters a table. So a table is never altered: where
 all windows are sent, they go into a new table, which takes the place of the old table in one statement.
+
+Put rows into a table of MySQL so that each value is there as it was, or not at all: the server is the
+judge.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from muntin.extensions.mysql import sql
-from muntin.extensions.mysql.rows import Rows
 from muntin.extensions.mysql.sink import ID
 from muntin.sinks.delivery import Position, sliced
-from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
+from muntin.sinks.errors import (
+    AllNeededError,
+    BlockedError,
+    MovedError,
+    RefusedError,
+    SinkError,
+    plain_rows,
+    widest,
+)
 from muntin.sinks.misfits import COUNTED, Fitted, Target, lost_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    import pyarrow as pa
+
     from muntin.extensions.mysql.sink import MySqlSink
     from muntin.sinks.delivery import Delivery
+
+_OF_DATA = (
+    1048,
+    1062,
+    1118,
+    1153,
+    1264,
+    1265,
+    1292,
+    1364,
+    1366,
+    1367,
+    1406,
+    1411,
+    1452,
+    1644,
+    1690,
+    3140,
+    3141,
+    3819,
+    4025,
+)
+"""Codes of errors that a value is to blame for; https://mariadb.com/kb/en/mariadb-error-codes."""
+_COLUMN = re.compile(
+    r"(?:column|CONSTRAINT) (?:`[^`]*`\.`[^`]*`\.)?[`']((?:[^`'.]+\.)?)([^`']+)[`']", re.IGNORECASE
+)
+_FRAME = 1024
+"""Bytes of a packet that are no statement, with some to spare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The way of a delivery's rows into a table, inside its transaction."""
+
+    connection: Any
+    table: str
+    delivery: Delivery
+
+    def put(self, rows: pa.Table) -> None:
+        """Insert, update and delete rows, as their `change` says: all of them, or none, as they are one
+        statement.
+
+        A `RefusedError` if the server refuses a value.
+        """
+        import pymysql
+
+        try:
+            with self.connection.cursor() as cursor:
+                statement = cursor.mogrify(*self._statement(rows))
+                ((most,),) = self._ask("SELECT @@max_allowed_packet")
+                if (size := len(statement.encode("utf-8", "surrogateescape"))) + _FRAME > most:
+                    column = widest(plain_rows(rows.slice(0, 1))[0]) if len(rows) == 1 else ""
+                    raise RefusedError(
+                        f"{size:,} bytes, and the server takes {most:,} (max_allowed_packet)", column
+                    )
+                cursor.execute(statement)
+        except pymysql.MySQLError as wrong:
+            if wrong.args[0] not in _OF_DATA:
+                raise
+            raise RefusedError(str(wrong.args[-1]), self._column(str(wrong.args[-1]), rows)) from None
+
+    def _statement(self, rows: pa.Table) -> tuple[str, list[Any]]:
+        identity = list(self.delivery.identity)
+        ids = [sql.digest(*(row[name] for name in identity)) for row in plain_rows(rows.select(identity))]
+        if rows["change"][0].as_py() == "gone":
+            return sql.delete(self.table, len(ids)), ids
+        names = [name for name in rows.column_names if name != "change"]
+        columns = [ids, *(sql.values_of(rows, name) for name in names)]
+        latest = self.delivery.latest and not self.delivery.whole
+        values = [value for row in zip(*columns, strict=True) for value in row]
+        return sql.upsert(self.table, names, len(ids), latest=latest), values
+
+    def _column(self, text: str, rows: pa.Table) -> str:
+        match = _COLUMN.search(text)
+        named = match.group(2) if match else ""
+        return named if named in rows.column_names else ""
+
+    def _ask(self, statement: str) -> Any:  # noqa: ANN401 - whatever was asked for
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
 
 CHUNK = 1_000
 _LOCK_S = 5
@@ -60,42 +155,40 @@ class MySqlTable:
             self._ask(sql.make_ledger())
             if self._noted() != delivery.since:
                 raise MovedError
-            given = self._given(delivery)
+            schema = delivery.rows.drop_columns(["change"]).schema
+            lives = f", rows live {self.sink.expires_us} us" if self.sink.expires_us else ""
+            given = {
+                ID: f"a digest of {', '.join(delivery.identity)}{lives}",
+                **{each.name: sql.type_of(each.type) for each in schema},
+            }
             there = self._found(self.sink.table)
             self._check(delivery, there, given)
             alive()
             if delivery.whole:
-                return self._replaced(delivery, given, there, alive)
+                new, old = (f"muntin_{self._id().hex()[:16]}_{which}" for which in ("new", "old"))
+                self._ask(f"DROP TABLE IF EXISTS {new}, {old}")
+                types = {name: kind for name, kind in given.items() if name != ID}
+                self._ask(
+                    sql.make_table(
+                        new,
+                        types,
+                        [*dict.fromkeys([*delivery.identity, "window_start"])],
+                        f"{self._mark()}{uuid4().hex}",
+                    )
+                )
+                with self._transaction():
+                    now = self._filled(delivery, new, given, alive, noted=False)
+                name = sql.quoted(self.sink.table)
+                self._ask(
+                    f"RENAME TABLE {name} TO {old}, {new} TO {name}"
+                    if there
+                    else f"RENAME TABLE {new} TO {name}"
+                )
+                self._ask(f"DROP TABLE IF EXISTS {old}")
+                self._note(now, len(delivery.rows))
+                return now
             with self._transaction():
                 return self._filled(delivery, self.sink.table, given, alive)
-
-    def _replaced(
-        self, delivery: Delivery, given: Mapping[str, str], there: Target | None, alive: Callable[[], None]
-    ) -> Position:
-        """Fill a new table, and put it in the place of the old table.
-
-        A run that ends before its note does it again.
-        """
-        new, old = (f"muntin_{self._id().hex()[:16]}_{which}" for which in ("new", "old"))
-        self._ask(f"DROP TABLE IF EXISTS {new}, {old}")
-        types = {name: kind for name, kind in given.items() if name != ID}
-        self._ask(
-            sql.make_table(
-                new,
-                types,
-                [*dict.fromkeys([*delivery.identity, "window_start"])],
-                f"{self._mark()}{uuid4().hex}",
-            )
-        )
-        with self._transaction():
-            now = self._filled(delivery, new, given, alive, noted=False)
-        name = sql.quoted(self.sink.table)
-        self._ask(
-            f"RENAME TABLE {name} TO {old}, {new} TO {name}" if there else f"RENAME TABLE {new} TO {name}"
-        )
-        self._ask(f"DROP TABLE IF EXISTS {old}")
-        self._note(now, len(delivery.rows))
-        return now
 
     def _filled(
         self,
@@ -119,15 +212,6 @@ class MySqlTable:
         if noted:
             self._note(now, len(delivery.rows))
         return now
-
-    def _given(self, delivery: Delivery) -> dict[str, str]:
-        """The columns of the windows and their types; of the digest what it is made of."""
-        schema = delivery.rows.drop_columns(["change"]).schema
-        lives = f", rows live {self.sink.expires_us} us" if self.sink.expires_us else ""
-        return {
-            ID: f"a digest of {', '.join(delivery.identity)}{lives}",
-            **{each.name: sql.type_of(each.type) for each in schema},
-        }
 
     def _check(self, delivery: Delivery, there: Target | None, given: Mapping[str, str]) -> None:
         """Refuse a table of somebody else; `AllNeededError` where it is not as it was, or the windows have

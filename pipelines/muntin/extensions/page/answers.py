@@ -9,9 +9,8 @@ from muntin.errors import DefinitionError
 from muntin.extensions.page.address import instant_of, key_of, key_query, number, place_of, query
 from muntin.extensions.page.html import instant, page
 from muntin.extensions.page.pictures.drawing import drawn
-from muntin.extensions.page.pictures.results import results_picture
 from muntin.extensions.page.pictures.timeline import timelines
-from muntin.extensions.page.pictures.trends import trend_pictures
+from muntin.extensions.page.pictures.trends import results_picture, trend_pictures
 from muntin.extensions.page.views import results as of_results
 from muntin.extensions.page.views.batches import batch_table, newest_first, states_of, trends
 from muntin.extensions.page.views.explained import reported
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.explained import Runs
     from muntin.extensions.page.views.held import Around
-    from muntin.extensions.page.views.planned import Planned
     from muntin.extensions.page.views.timeline import Bar
 
 FORGOTTEN = "forgotten"
@@ -82,7 +80,8 @@ def answer(  # noqa: C901 - a case for each page
             skip = number(asked.get("skip", "0"), "skip")
             view = {"table": batch_table(at, skip, states_of(at, now_us, around)), "skip": skip}
         case "plan":
-            view = {"shown": _planned(at, asked)}
+            start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
+            view = {"shown": planned(at, start, end) if start and end else None}
         case "quarantine":
             view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
         case "suites":
@@ -90,7 +89,14 @@ def answer(  # noqa: C901 - a case for each page
         case "forgotten":
             view = {"now": extension("forgetting", "remembered")(at.pipeline, root=at.place.root)}
         case "window":
-            view = _window(at, asked, runs)
+            window, moment = at.window(asked.get("window")), instant_of(asked.get("at"), "at")
+            key = key_of(asked, len(at.keys(window)))
+            if key is None or moment is None:
+                raise DefinitionError(
+                    "say which window: a value for each key column, and an instant that it holds"
+                )
+            ends = instant_of(asked.get("ends"), "ends")
+            view = {"reported": reported(at, window, tuple(key), moment, runs, ends=ends)}
         case _:
             raise DefinitionError(
                 f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}"
@@ -166,12 +172,6 @@ def _windows(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
     return {"table": table, "windows": tuple(at.pipeline.windows), "same": same | {"window": window}}
 
 
-def _planned(at: Seen, asked: Mapping[str, str]) -> Planned | None:
-    """The plan of a range; None where no range is asked for."""
-    start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
-    return planned(at, start, end) if start and end else None
-
-
 def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
     window, skip = at.window(asked.get("window")), number(asked.get("skip", "0"), "skip")
     shown = of_results.results(at, window, _asked(at, asked), skip=skip)
@@ -195,12 +195,3 @@ def _asked(at: Seen, asked: Mapping[str, str]) -> Asked:
         if (text := asked.get(f"f{number}"))
     }
     return Asked(keys, instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to"))
-
-
-def _window(at: Seen, asked: Mapping[str, str], runs: Runs) -> dict[str, Any]:
-    window, moment = at.window(asked.get("window")), instant_of(asked.get("at"), "at")
-    key = key_of(asked, len(at.keys(window)))
-    if key is None or moment is None:
-        raise DefinitionError("say which window: a value for each key column, and an instant that it holds")
-    ends = instant_of(asked.get("ends"), "ends")
-    return {"reported": reported(at, window, tuple(key), moment, runs, ends=ends)}

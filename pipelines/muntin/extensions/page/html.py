@@ -72,10 +72,8 @@ def instant(us: int | None) -> str:
     if us is None:
         return "\N{EN DASH}"
     zone = shown_in()
-    return spell_instant(us).replace("T", " ") if zone is None else _local(us, zone)
-
-
-def _local(us: int, zone: ZoneInfo) -> str:
+    if zone is None:
+        return spell_instant(us).replace("T", " ")
     try:
         moment = from_us(us).astimezone(zone)
     except (OverflowError, ValueError):  # before the year 1 there
@@ -154,12 +152,10 @@ def value(cell: object) -> str:
         case bytes() | str():
             return _cut(cell.hex() if isinstance(cell, bytes) else cell)
         case datetime():
-            return instant(instant_us(cell.replace(microsecond=0), "time")) if shown_in() else _in_utc(cell)
+            if shown_in():
+                return instant(instant_us(cell.replace(microsecond=0), "time"))
+            return cell.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
     return _cut(repr(cell))
-
-
-def _in_utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S").removesuffix(":00")
 
 
 def _cut(text: str) -> str:

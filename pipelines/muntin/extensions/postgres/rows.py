@@ -22,8 +22,6 @@ from muntin.extensions.postgres.sql import constrained, given_types, has_rows, t
 from muntin.sinks.errors import AllNeededError, BlockedError, RefusedError, as_json, is_bytes, plain_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from muntin.sinks.delivery import Delivery
 _NULL = "\\N"
 _ESCAPED = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
@@ -46,29 +44,25 @@ def copy_text(rows: pa.Table) -> bytes:
 
 def _of(rows: pa.Table, name: str) -> pa.Array:
     try:
-        return _texts(rows[name].combine_chunks())
+        column = rows[name].combine_chunks()
+        kind = column.type
+        if is_bytes(kind):
+            return pa.array(
+                [None if value is None else f"\\\\x{value.hex()}" for value in column.to_pylist()],
+                pa.string(),
+            )
+        if pa.types.is_nested(kind):
+            values = column.to_pylist()
+            return _escaped(
+                pa.array([None if value is None else as_json(value) for value in values], pa.string())
+            )
+        if pa.types.is_duration(kind):
+            micros = column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.string())
+            return pc.binary_join_element_wise(micros, pa.scalar("us"), " ")
+        texts = column.cast(pa.string())
+        return _escaped(texts) if pa.types.is_string(kind) or pa.types.is_large_string(kind) else texts
     except (OverflowError, ValueError) as wrong:
         raise RefusedError(str(wrong), name) from None
-
-
-def _texts(column: pa.Array) -> pa.Array:
-    """The values of a column as texts, escaped; null where they are."""
-    kind = column.type
-    if is_bytes(kind):
-        return pa.array(
-            [None if value is None else f"\\\\x{value.hex()}" for value in column.to_pylist()], pa.string()
-        )
-    if pa.types.is_nested(kind):
-        return _escaped(pa.array(_json(column.to_pylist()), pa.string()))
-    if pa.types.is_duration(kind):
-        micros = column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.string())
-        return pc.binary_join_element_wise(micros, pa.scalar("us"), " ")
-    texts = column.cast(pa.string())
-    return _escaped(texts) if pa.types.is_string(kind) or pa.types.is_large_string(kind) else texts
-
-
-def _json(values: Sequence[object]) -> list[str | None]:
-    return [None if value is None else as_json(value) for value in values]
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
@@ -104,7 +98,26 @@ class Rows:
         try:
             with self.connection.transaction():
                 self._stage(rows)
-                types = self._fitting(rows.drop_columns(["change"]).schema)
+                schema = rows.drop_columns(["change"]).schema
+                there = types_of(self.connection, self.table)
+                given = given_types(self.delivery.since.target) if self.delivery.since else {}
+                wanted = {field.name: sql.type_of(field.type) for field in schema}
+                unlike = {name: kind for name, kind in wanted.items() if there[name] != kind}
+                altered = {
+                    name: kind
+                    for name, kind in unlike.items()
+                    if given.get(name) == there[name] or self._loses(name, kind, there[name])
+                }
+                if altered and not self.delivery.may_alter:
+                    raise AllNeededError(
+                        "; ".join(
+                            f"column {name} was {there[name]}, and the windows have {kind}"
+                            for name, kind in altered.items()
+                        )
+                    )
+                for name, kind in altered.items():
+                    self._alter(name, there[name], kind)
+                types = {name: altered.get(name, there[name]) for name in wanted}
                 if rows["change"][0].as_py() == "gone":
                     self.connection.execute(sql.delete(self.table, types, self.delivery.identity))
                 else:
@@ -118,32 +131,6 @@ class Rows:
         self.connection.execute(f"TRUNCATE {sql.ROWS}")
         with self.connection.cursor() as cursor, cursor.copy(sql.copy_rows(rows.column_names)) as copy:
             copy.write(copy_text(rows))
-
-    def _fitting(self, schema: pa.Schema) -> dict[str, str]:
-        """The types of the table's columns, once each holds the values of the temporary table as they are.
-
-        A column follows the windows' type if it has the type that it was given; the column of somebody else
-        where it would lose a value.
-        """
-        there = types_of(self.connection, self.table)
-        given = given_types(self.delivery.since.target) if self.delivery.since else {}
-        wanted = {field.name: sql.type_of(field.type) for field in schema}
-        unlike = {name: kind for name, kind in wanted.items() if there[name] != kind}
-        altered = {
-            name: kind
-            for name, kind in unlike.items()
-            if given.get(name) == there[name] or self._loses(name, kind, there[name])
-        }
-        if altered and not self.delivery.may_alter:
-            raise AllNeededError(
-                "; ".join(
-                    f"column {name} was {there[name]}, and the windows have {kind}"
-                    for name, kind in altered.items()
-                )
-            )
-        for name, kind in altered.items():
-            self._alter(name, there[name], kind)
-        return {name: altered.get(name, there[name]) for name in wanted}
 
     def _loses(self, name: str, kind: str, there: str) -> bool:
         """Whether a column of the type `there` would lose a value of the temporary table."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from muntin.errors import DefinitionError
 from muntin.sinks.addresses import check_not_ours, is_a_name
@@ -46,7 +46,19 @@ class PostgresSink(Declared):
         return f"table {self.table} at {self.address}"
 
     def check_columns(self, names: Sequence[str]) -> None:
-        _check_columns(self.name, names)
+        sink = f"to: the {self.name}:"
+        for name in names:
+            _check_length(f"{sink} the column", name)
+            if name in _SYSTEM_COLUMNS or "\0" in name:
+                raise DefinitionError(
+                    f"{sink} a table of PostgreSQL can have no column {name!r}; give the key or result"
+                    " another name"
+                )
+        if len(names) > _MOST_COLUMNS:
+            raise DefinitionError(
+                f"{sink} a table of PostgreSQL has {_MOST_COLUMNS:,} columns at most, and these are"
+                f" {len(names):,}"
+            )
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
         from muntin.extensions.postgres.table import opened
@@ -83,13 +95,6 @@ def postgres(
     Raises:
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
-    _check_table(table)
-    return PostgresSink(
-        _postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest
-    )
-
-
-def _check_table(table: object) -> None:
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise DefinitionError(
             f'sinks.postgres: {table!r} is not the name of a table; write "flights_day" or'
@@ -98,24 +103,9 @@ def _check_table(table: object) -> None:
     for part in table.split("."):
         _check_length("sinks.postgres: the name", part)
     check_not_ours("sinks.postgres", table.rpartition(".")[2])
-
-
-def _check_columns(sink: str, names: Sequence[str]) -> None:
-    """Refuse names of columns that PostgreSQL does not take as they are: too long, too many, or of a column
-    that each table has anyway.
-    """
-    for name in names:
-        _check_length(f"to: the {sink}: the column", name)
-        if name in _SYSTEM_COLUMNS or "\0" in name:
-            raise DefinitionError(
-                f"to: the {sink}: a table of PostgreSQL can have no column {name!r}; give the key or result"
-                " another name"
-            )
-    if len(names) > _MOST_COLUMNS:
-        raise DefinitionError(
-            f"to: the {sink}: a table of PostgreSQL has {_MOST_COLUMNS:,} columns at most, and these are"
-            f" {len(names):,}"
-        )
+    return PostgresSink(
+        _postgres_address(address), table, window, choice_of(on_unsupported, "sinks.postgres"), latest
+    )
 
 
 def _check_length(what: str, name: str) -> None:
@@ -140,7 +130,12 @@ def _postgres_address(address: object) -> str:
     if is_a_name(plain):
         return plain
     if "://" in plain:
-        parts = _parts(plain)
+        try:
+            parts = urlsplit(plain)
+        except ValueError:
+            raise DefinitionError(
+                "sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse"
+            ) from None
         if parts.scheme.partition("+")[0] not in ("postgresql", "postgres"):
             raise DefinitionError(
                 f"sinks.postgres: {parts.scheme} is not known; results go to PostgreSQL, as"
@@ -161,12 +156,3 @@ def _postgres_address(address: object) -> str:
             " connection and write its name"
         )
     return plain
-
-
-def _parts(address: str) -> SplitResult:
-    try:
-        return urlsplit(address)
-    except ValueError:
-        raise DefinitionError(
-            "sinks.postgres: the address cannot be read; write postgresql://db.example:5432/warehouse"
-        ) from None

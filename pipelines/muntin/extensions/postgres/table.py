@@ -1,6 +1,8 @@
 """Send changes to PostgreSQL: rows and the note of how far the table is, in one transaction.
 
 So each change arrives exactly once.
+
+The address of a PostgreSQL server, as psycopg takes it; and its text without secrets.
 """
 
 from __future__ import annotations
@@ -10,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.extras import need
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
 from muntin.extensions.postgres import sql
 from muntin.extensions.postgres.rows import Rows
 from muntin.extensions.postgres.sql import found, oid_of
-from muntin.files.connections import without
+from muntin.files.connections import CONNECTION, without
+from muntin.sinks.addresses import VARIABLE, variable
 from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
 from muntin.sinks.misfits import Fitted, is_same, lost_since
@@ -22,12 +27,75 @@ from muntin.sinks.misfits import Fitted, is_same, lost_since
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import psycopg
-
     from muntin.extensions.postgres.sink import PostgresSink
     from muntin.sinks.declaration import OnUnsupported
     from muntin.sinks.delivery import Delivery, Reach
-    from muntin.sinks.misfits import Target
+
+_KINDS = ("postgres", "postgresql", "jdbc")
+_PASSED_ON = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "options",
+    "target_session_attrs",
+    "keepalives_idle",
+)
+
+
+def conninfo(address: str, reach: Reach) -> str:
+    """The words that psycopg connects by."""
+    if address.startswith(VARIABLE):
+        return _checked(variable(address), address)
+    if CONNECTION.fullmatch(address):
+        connection = reach.connection(address)
+        if connection.kind not in _KINDS:
+            raise SinkError(
+                f"the connection {address!r} is of type {connection.kind}; make it one of type postgres"
+            )
+        facts = {
+            "host": connection.host,
+            "port": connection.port,
+            "user": connection.login,
+            "password": connection.password,
+            "dbname": connection.schema,
+        }
+        more = {key: connection.extra[key] for key in _PASSED_ON if key in connection.extra}
+        return make_conninfo(
+            "", **{key: value for key, value in {**facts, **more}.items() if value not in (None, "")}
+        )
+    return _checked(address, "the definition")
+
+
+def secrets_of(words: str) -> list[str]:
+    """The secrets of an address, which no text may repeat."""
+    facts = conninfo_to_dict(words)
+    return [str(facts[name]) for name in ("password", "sslpassword") if facts.get(name)]
+
+
+def reported(words: str) -> str:
+    """The place of the server, for people.
+
+    >>> reported("postgresql://muntin:geheim@db.example/warehouse")
+    'db.example/warehouse'
+    """
+    facts = conninfo_to_dict(words)
+    port = f":{facts['port']}" if facts.get("port") else ""
+    return f"{facts.get('host') or 'localhost'}{port}/{facts.get('dbname') or ''}"
+
+
+def _checked(words: str, place: str) -> str:
+    """An address that psycopg understands. No error repeats it."""
+    scheme, there, rest = words.removeprefix("jdbc:").partition("://")
+    plain = f"{scheme.partition('+')[0]}://{rest}" if there else scheme
+    try:
+        conninfo_to_dict(plain)
+    except psycopg.ProgrammingError:
+        raise SinkError(
+            f"the address in {place} is not one of PostgreSQL; write postgresql://user@host:5432/database"
+        ) from None
+    return plain
+
 
 CONNECT_S = 5
 CHUNK = 5_000
@@ -37,11 +105,6 @@ _NOWHERE = Position("", -1)
 @contextmanager
 def opened(sink: PostgresSink, pipeline: str, reach: Reach) -> Iterator[PostgresTable]:
     """A connection to the server of a sink."""
-    need("psycopg")
-    import psycopg
-
-    from muntin.extensions.postgres.address import conninfo, reported, secrets_of
-
     words = conninfo(sink.address, reach)
     secrets, place = secrets_of(words), reported(words)
     settings: dict[str, Any] = {
@@ -90,7 +153,27 @@ class PostgresTable:
         with self.connection.transaction():
             self.connection.execute(sql.SETTINGS)
             self._lock(delivery)
-            self._prepare(delivery)
+            schema = delivery.rows.drop_columns(["change"]).schema
+            there = found(self.connection, self.table)
+            if (
+                not delivery.whole
+                and delivery.since
+                and (lost := lost_since(delivery.since.target, there, self.table))
+            ):
+                raise AllNeededError(lost)
+            if there is None:
+                self.connection.execute(sql.make_table(self.table, schema, delivery.identity))
+            elif delivery.whole:
+                ours = delivery.since is not None and is_same(delivery.since.target, there)
+                if there.rows and not ours and not delivery.anew:
+                    raise BlockedError(
+                        f"table {self.table} has rows that Muntin did not write; empty it, name another"
+                        " table, or let it be replaced: muntin status --sinks FILE --send --anew"
+                    )
+                self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
+            for field in schema:
+                if there and field.name not in there.columns:
+                    self.connection.execute(sql.add_column(self.table, field))
             alive()
             self.connection.execute(sql.make_rows(delivery.rows.schema))
             fitted = Fitted(
@@ -113,34 +196,6 @@ class PostgresTable:
         self.connection.execute(begin, [*self._row, *_facts(_NOWHERE)])
         if self._noted(lock=True) != delivery.since:
             raise MovedError
-
-    def _prepare(self, delivery: Delivery) -> None:
-        """Make the table, or see that it can be used; add its missing columns."""
-        schema = delivery.rows.drop_columns(["change"]).schema
-        there = found(self.connection, self.table)
-        if (
-            not delivery.whole
-            and delivery.since
-            and (lost := lost_since(delivery.since.target, there, self.table))
-        ):
-            raise AllNeededError(lost)
-        if there is None:
-            self.connection.execute(sql.make_table(self.table, schema, delivery.identity))
-        elif delivery.whole:
-            self._empty(delivery, there)
-        for field in schema:
-            if there and field.name not in there.columns:
-                self.connection.execute(sql.add_column(self.table, field))
-
-    def _empty(self, delivery: Delivery, there: Target) -> None:
-        """Remove all rows, unless they may be somebody else's."""
-        ours = delivery.since is not None and is_same(delivery.since.target, there)
-        if there.rows and not ours and not delivery.anew:
-            raise BlockedError(
-                f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let"
-                " it be replaced: muntin status --sinks FILE --send --anew"
-            )
-        self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
 
     def _now(self, delivery: Delivery) -> str:
         there = found(self.connection, self.table)

@@ -6,19 +6,22 @@ writes <prefix>/JFK/<start>/<end>     a window; with `latest=True` <prefix>/JFK,
 
 Each write is a transaction that fails if another run has begun to write since. Up to `CHUNK` changes are seen
 together.
+
+Notes of a sink of Redis beside its keys: how far they are, who writes, and what tells whether some were
+lost.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from muntin.extensions.redis.ledger import Ledger, Standing
-from muntin.sinks.delivery import sliced
+from muntin.definition.spelling import many
+from muntin.sinks.delivery import Position, sliced
 from muntin.sinks.errors import (
     AllNeededError,
     BlockedError,
@@ -35,7 +38,78 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.extensions.redis.sink import RedisSink
-    from muntin.sinks.delivery import Delivery, Position
+    from muntin.sinks.delivery import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The note on the keys of a prefix.
+
+    Attributes:
+        pipeline, window: what the keys hold.
+        position: how far they are; None: the first delivery is not whole yet.
+        writer: the delivery under way; "": there is none.
+    """
+
+    pipeline: str
+    window: str
+    position: Position | None
+    writer: str = ""
+
+    def to_json(self) -> str:
+        position = json.loads(self.position.to_json()) if self.position else None
+        version = self.position.version if self.position else None
+        return json.dumps(asdict(self) | {"position": position, "version": version})
+
+    @staticmethod
+    def of_json(text: str) -> Ledger | None:
+        """The note that `to_json` made a text of; None: the text is somebody else's."""
+        try:
+            facts = json.loads(text)
+            position = Position.of_json(json.dumps(facts["position"])) if facts["position"] else None
+            return Ledger(str(facts["pipeline"]), str(facts["window"]), position, str(facts["writer"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A server and the keys of a prefix at some moment.
+
+    Attributes:
+        run: the id of the server's process.
+        evicted: how many keys that process has removed for want of memory.
+        rows: how many keys there are; None: not counted, as they are many or vanish by themselves.
+        identity: the columns that keys are named by.
+        expires_us: how long after a window's end its key vanishes.
+    """
+
+    run: str
+    evicted: int
+    rows: int | None
+    identity: tuple[str, ...]
+    expires_us: int | None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def of_json(text: str) -> Standing:
+        facts = json.loads(text)
+        return Standing(**facts | {"identity": tuple(facts["identity"])})
+
+    def lost(self, now: Standing) -> str:
+        """Why keys that were there may be gone by another hand; "": as far as it is known, they are there."""
+        before = self.evicted if self.run == now.run else 0
+        if now.evicted > before:
+            return (
+                f"the server removed {many(now.evicted - before, 'key')} for want of memory"
+                " (maxmemory-policy)"
+            )
+        if self.rows is not None and now.rows is not None and now.rows < self.rows:
+            return f"it has {now.rows:,} of {many(self.rows, 'key')}"
+        return ""
+
 
 CHUNK = 5_000
 COUNTED = 100_000
@@ -80,7 +154,20 @@ class RedisKeys:
         for chunk in sliced(pa.concat_tables(delivery.gone_and_there()), CHUNK):
             fitted.put(chunk)
         if delivery.whole:
-            self._sweep(claim, names, alive)
+
+            def remove(names: Sequence[str], batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
+                batch.multi()
+                batch.delete(*names)
+
+            stale = list[str]()
+            for at, name in enumerate(self._names()):
+                if name not in names:
+                    stale.append(name)
+                if at % CHUNK == 0:
+                    alive()
+            for first in range(0, len(stale), CHUNK):
+                self._fenced(claim, partial(remove, stale[first : first + CHUNK]))
+                alive()
         now = delivery.reached(self._standing(delivery.identity).to_json(), fitted.misfits)
         final_note = replace(claim, position=now, writer="").to_json()
         self._fenced(claim, lambda batch: (batch.multi(), batch.set(self.sink.prefix, final_note)))
@@ -117,7 +204,11 @@ class RedisKeys:
         """
         expires = self.sink.expires_us
         changes = [
-            (_name_of(self.sink.prefix, row, delivery.identity), _value_of(row), row)
+            (
+                _name_of(self.sink.prefix, row, delivery.identity),
+                as_json({name: value for name, value in row.items() if name != "change"}),
+                row,
+            )
             for row in plain_rows(rows)
         ]
         names = [name for name, *_ in changes]
@@ -143,23 +234,6 @@ class RedisKeys:
 
         self._fenced(claim, write)
         return names
-
-    def _sweep(self, claim: Ledger, keep: set[str], alive: Callable[[], None]) -> None:
-        """Remove the keys that are no window of this delivery."""
-
-        def remove(names: Sequence[str], batch: Any) -> None:  # noqa: ANN401 - a pipeline of redis-py
-            batch.multi()
-            batch.delete(*names)
-
-        stale = list[str]()
-        for at, name in enumerate(self._names()):
-            if name not in keep:
-                stale.append(name)
-            if at % CHUNK == 0:
-                alive()
-        for first in range(0, len(stale), CHUNK):
-            self._fenced(claim, partial(remove, stale[first : first + CHUNK]))
-            alive()
 
     def _fenced(self, claim: Ledger, write: Callable[[Any], object]) -> None:
         """A transaction, unless another run has begun to write."""
@@ -215,10 +289,6 @@ def _name_of(prefix: str, row: Mapping[str, Any], identity: Sequence[str]) -> st
     'flights/JFK/%null'
     """
     return "/".join([prefix, *(_part(row[name]) for name in identity)])
-
-
-def _value_of(row: Mapping[str, Any]) -> str:
-    return as_json({name: value for name, value in row.items() if name != "change"})
 
 
 def _place_of(row: Mapping[str, Any]) -> list[Any]:

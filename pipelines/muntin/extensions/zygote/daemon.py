@@ -34,7 +34,13 @@ _COMPILED = (
 
 def load() -> None:
     """Set how memory is given back, then import what tasks use."""
-    _keep_memory(keeps=os.environ.get("MUNTIN_KEEP_MEMORY") != "off")
+    # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small
+    # things, and stay when freed.
+    keeps = os.environ.get("MUNTIN_KEEP_MEMORY") != "off"
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30 if keeps else 1 << 18)
+        ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1 if keeps else 1 << 18)
+    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1" if keeps else "0")
 
     for name in _TASKS_USE:
         import_module(name)
@@ -54,15 +60,6 @@ def load_compiled_code() -> None:
 
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
-
-
-def _keep_memory(*, keeps: bool) -> None:
-    # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small
-    # things, and stay when freed.
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30 if keeps else 1 << 18)
-        ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1 if keeps else 1 << 18)
-    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1" if keeps else "0")
 
 
 def work() -> None:

@@ -94,18 +94,14 @@ def become_zygote(
         os.dup2(nothing, 2)
         while is_running(server, born):
             if select.select([listening], [], [], _POLL_S)[0]:
-                _serve(listening, work)
+                asking, _ = listening.accept()
+                with asking:
+                    if os.fork() == 0:
+                        listening.close()
+                        _be_another(asking, work)
     finally:
         place.unlink(missing_ok=True)
         os._exit(0)
-
-
-def _serve(listening: socket.socket, work: Callable[[], None]) -> None:
-    asking, _ = listening.accept()
-    with asking:
-        if os.fork() == 0:
-            listening.close()
-            _be_another(asking, work)
 
 
 def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:

@@ -22,7 +22,7 @@ from muntin.jobs.published.pending import check_kept
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.beside_forgetting import beside_forgetting
-from muntin.jobs.state.locks import every_lock, locks
+from muntin.jobs.state.replaced_batches import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
 from muntin.states.frames import NO_INTS, Ints

@@ -14,7 +14,7 @@ from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.files.readable import opened
 from muntin.jobs.accumulate.shares import manifest_of_batch
-from muntin.jobs.records.refusals import spelled_share
+from muntin.jobs.records.batch_reports import spelled_share
 from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from muntin.sources.repeated_rows import CHANGES_NOTHING
 from muntin.states.columns import BATCH, INSTANT

@@ -71,10 +71,8 @@ def problem_of_file(folder: AnyPath, file: File, *, deep: bool) -> str | None:
         return "is gone"
     if problem := problem_of_size(size, file.size):
         return problem
-    return problem_of(path) if deep or is_segment(file.path) else _problem_of_footer(path, file, footer)
-
-
-def _problem_of_footer(path: AnyPath, file: File, footer: Any) -> str | None:  # noqa: ANN401 - as Arrow takes it
+    if deep or is_segment(file.path):
+        return problem_of(path)
     try:
         rows = pq.read_metadata(footer).num_rows
         if isinstance(_states_path(file.path), SharedPath):

@@ -22,7 +22,7 @@ from muntin.jobs.housekeeping.compact import MANY, Unit, units
 from muntin.jobs.published.pending import accumulated, expired_to, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records import reports_table, verdicts_table
+from muntin.jobs.records import reports_table, verdicts
 from muntin.jobs.records.report_files import bounds_of, write_reports
 from muntin.jobs.state.given_spans import as_published
 from muntin.states.columns import BATCH
@@ -41,7 +41,6 @@ from muntin.timeline.reconcile import open_when, reconcile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muntin.files.paths import AnyPath
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
@@ -78,12 +77,15 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
         windows = pending_windows(bound, [])
         for frames in bound.frame_sets:
             own = [pending for pending in windows if pending.window in frames.windows]
-            gone = _expirable(bound, own, retention.states_us)
+            starts = [{*_expirable_of(bound, each, retention.states_us).tolist()} for each in own]
+            gone = np.array(sorted(set.intersection(*starts)), np.int64)
             # more may be old than may go: long windows need it
             if len(gone) and gone[-1] - gone[0] >= lag * retention.states_us // _EIGHTH:
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
     if retention.states_us and bound.pipeline.lookups:
-        yield from _without_rows(bound, LOOKED_UP, _met_without_states(bound), at_once=at_once)
+        met, states = accumulated(bound, LOOKED_UP), _all(bound)
+        gone = np.intersect1d(met.start_us[~met.expired & (met.rows > 0)], states.start_us[states.expired])
+        yield from _without_rows(bound, LOOKED_UP, gone, at_once=at_once)
     if (
         retention.states_us
         and bound.source.dedupe_within_us is not None
@@ -101,13 +103,9 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[_Expiring]:
     if retention.windows_us:
         for name in bound.windows:
             yield from _without_windows(bound, name, retention.windows_us, lag)
-    if retention.reports_us:
-        yield from _without_reports(
-            bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag
-        )
-        yield from without_verdicts(
-            bound.store, _newest(bound) - retention.reports_us, retention.reports_us, lag
-        )
+    reports_us = retention.reports_us or 0
+    for table in (reports_table.TABLE, verdicts.TABLE) if reports_us else ():
+        yield from without_reports(bound.store, table, _newest(bound) - reports_us, reports_us, lag)
 
 
 def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
@@ -118,18 +116,11 @@ def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
 
 
 def _all(bound: Bound) -> Batches:
-    table = bound.frame_sets[0].table
-    return accumulated(bound, table)
+    return accumulated(bound, bound.frame_sets[0].table)
 
 
 def _newest(bound: Bound) -> int:
     return int(_all(bound).end_us.max(initial=0))
-
-
-def _expirable(bound: Bound, windows: Sequence[Pending], kept_us: int) -> Ints:
-    """Starts of the batches whose states no window needs, also if a batch that is kept is replaced."""
-    gone = [_expirable_of(bound, pending, kept_us) for pending in windows]
-    return np.array(sorted(set.intersection(*(set(starts.tolist()) for starts in gone))), np.int64)
 
 
 def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
@@ -151,12 +142,6 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     )
     works = [work, pending.work, open_when(window, width_us, pending.watermarks_us, position)]
     return batches.start_us[expirable(batches, position, [each for each in works if each])]
-
-
-def _met_without_states(bound: Bound) -> Ints:
-    """Starts of batches whose look-ups can be dropped: they have no states, and are never read again."""
-    met, states = accumulated(bound, LOOKED_UP), _all(bound)
-    return np.intersect1d(met.start_us[~met.expired & (met.rows > 0)], states.start_us[states.expired])
 
 
 def _ids_out_of_reach(bound: Bound) -> Ints:
@@ -188,11 +173,11 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
     ]
     if chosen := _fitting(old, whole) or parts[:1]:
         files = [file for at in chosen for file in old[at].files]
-        rows = (
-            _kept_rows(folder, base, files, gone)
-            if chosen[0] not in whole
-            else (base.schema or pa.schema([])).empty_table()
-        )
+        rows = (base.schema or pa.schema([])).empty_table()
+        if chosen[0] not in whole:
+            check_whole(folder, files)
+            rows = read_states(folder, replace(base, files=tuple(files)))
+            rows = rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
         batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
         new = write_shared(rows, folder, batches, bound.pipeline.keys)
         yield _Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
@@ -204,12 +189,6 @@ def _fitting(all_units: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
         np.searchsorted(np.cumsum([all_units[at].batches for at in whole]), MOST_BATCHES, side="right")
     )
     return whole[: min(MANY, max(count, 1))]
-
-
-def _kept_rows(folder: AnyPath, base: Snapshot, files: Sequence[File], gone: Ints) -> pa.Table:
-    check_whole(folder, files)
-    rows = read_states(folder, replace(base, files=tuple(files)))
-    return rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
 
 
 def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[_Expiring]:
@@ -234,43 +213,23 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
         )
 
 
-def _without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
-    """The files of the table of reports without reports of batches that start before an instant, and an
-    expiry mark that says so.
+def without_reports(store: Store, table: str, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
+    """The files of the table of reports, or of verdicts, without rows of batches that start before an
+    instant; an expiry mark says so of reports.
     """
-    base, folder = store.snapshot(reports_table.TABLE), store.root / reports_table.TABLE
+    base, folder, of_reports = store.snapshot(table), store.root / table, table == reports_table.TABLE
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = _chosen_of(named, before_us, kept_us, lag)
-    if chosen and base.schema:
-        rows = _rows(folder, base, chosen)
-        newer_rows = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
+    if not chosen or not base.schema:
+        return
+    rows = read_files(folder, replace(base, files=tuple(chosen)))
+    times = rows[BATCH].cast(pa.int64()) if of_reports else verdicts.batches_of(rows)
+    rows = rows.filter(pc.greater_equal(times, before_us)).sort_by(BATCH if of_reports else "recorded_at")
+    new = [(write_reports if of_reports else verdicts.write_verdicts)(rows, folder)] if len(rows) else []
+    if of_reports:
         mark = write_mark(folder, base.schema, before_us)
-        new = [write_reports(newer_rows.sort_by(BATCH), folder)] if len(newer_rows) else []
-        yield _Expiring(
-            reports_table.TABLE,
-            base,
-            Change(base.schema, [*new, mark], [*chosen, *_other_marks(base, mark)], []),
-        )
-
-
-def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[_Expiring]:
-    """The files of the table of verdicts without verdicts whose last batch starts before an instant."""
-    base, folder = store.snapshot(verdicts_table.TABLE), store.root / verdicts_table.TABLE
-    named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
-    chosen = _chosen_of(named, before_us, kept_us, lag)
-    if chosen and base.schema:
-        rows = _rows(folder, base, chosen)
-        newer_rows = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
-        new = (
-            [verdicts_table.write_verdicts(newer_rows.sort_by("recorded_at"), folder)]
-            if len(newer_rows)
-            else []
-        )
-        yield _Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
-
-
-def _rows(folder: AnyPath, base: Snapshot, files: list[File]) -> pa.Table:
-    return read_files(folder, replace(base, files=tuple(files)))
+        new, chosen = [*new, mark], [*chosen, *_other_marks(base, mark)]
+    yield _Expiring(table, base, Change(base.schema, new, chosen, []))
 
 
 class _Expiring(NamedTuple):

@@ -25,7 +25,7 @@ from muntin.store.state import NO_STATES, OWNER_FILE
 from muntin.timeline.history import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.state.bound import Bound
@@ -199,12 +199,9 @@ def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, 
         by = pc.abs(pc.subtract(after[name].cast(pa.float64()), before[name].cast(pa.float64())))
         largest = pc.max(by).as_py()
         if largest:
-            yield name, (largest, _window(after, pc.index(by, largest).as_py(), changes.identity))
+            at = pc.index(by, largest).as_py()
+            yield name, (largest, {name: after[name][at].as_py() for name in changes.identity})
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-
-
-def _window(table: pa.Table, at: int, identity: Sequence[str]) -> Mapping[str, Any]:
-    return {name: table[name][at].as_py() for name in identity}

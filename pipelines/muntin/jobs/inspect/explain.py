@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.windows.kind import Window
 
 
 NO_EVENT = "there is no event of this key in any window"
@@ -110,7 +109,7 @@ def explain(
         _explained(bound, todo, one, row)
         for one, rows in combined
         for row in rows
-        if _holds(kind, one, row, at_us)
+        if one.assignment.start[row] + kind.outside_us <= at_us < one.assignment.end[row] + kind.beyond_us
     ]
     if explained:
         return Explanation(tuple(_with_changes(bound, _with_look_ups(bound, explained))))
@@ -163,15 +162,6 @@ def _of_key(
         for one in combined_windows
     )
     return [(one, rows) for one, rows in own if len(rows)]
-
-
-def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
-    """Whether an instant lies in a window; ends may belong to it, starts may not."""
-    return bool(
-        combined.assignment.start[row] + kind.outside_us
-        <= at_us
-        < combined.assignment.end[row] + kind.beyond_us
-    )
 
 
 def _explained(bound: Bound, todo: Pending, combined: Combined, row: int) -> Explained:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from muntin.definition.kinds import Bounded
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
@@ -18,7 +18,7 @@ from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
 from muntin.jobs.inputs.inputs import without_files
 from muntin.jobs.inputs.listings.of_several import purged
-from muntin.jobs.inspect.selection import no_window
+from muntin.jobs.inspect.selection import instant, no_window
 from muntin.jobs.published.as_defined import as_readers_know, check_as_defined
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import published
@@ -55,14 +55,10 @@ def quarantined(
     snapshot = bound.store.snapshot(QUARANTINE)
     if snapshot.version < 0:
         return pa.table({name: pa.array([], INSTANT if name == BATCH else pa.string()) for name in COLUMNS})
-    begin = ds.field(BATCH) >= _instant(start, "start") if start else ds.field(BATCH).is_valid()
-    condition = begin & (ds.field(BATCH) < _instant(end, "end")) if end else begin
+    begin = ds.field(BATCH) >= instant(start, "start") if start else ds.field(BATCH).is_valid()
+    condition = begin & (ds.field(BATCH) < instant(end, "end")) if end else begin
     table = read_files(bound.table(QUARANTINE), snapshot, COLUMNS, condition)
     return table.sort_by([(name, "ascending") for name in (BATCH, "file", "position")])
-
-
-def _instant(moment: datetime, what: str) -> pa.Scalar:
-    return pa.scalar(instant_us(moment, what), pa.int64()).cast(INSTANT)
 
 
 def to_retry(pipeline: Pipeline, rows: pa.Table, *, root: str | AnyPath) -> list[Outdated]:
@@ -130,7 +126,9 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.T
         return _no_states(keys)
     pending = pending_window(bound, window)
     names = [*keys, FRAME, "batch", "rows", "windows"]
-    tables = [_late_of(pipeline, pending, shard) for shard in shards(bound, _everything(pending), "")]
+    # as if all states were to be read, and no window asked for: the open windows alone
+    work = Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL)
+    tables = [_late_of(pipeline, pending, shard) for shard in shards(bound, replace(pending, work=work), "")]
     if not tables:
         return _no_states(keys)
     table = pa.concat_tables(tables).select(names)
@@ -148,13 +146,6 @@ def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
     if window is not None and window not in pipeline.windows:
         raise no_window(pipeline, window)
     return [window] if window else [*pipeline.windows]
-
-
-def _everything(pending: Pending) -> Pending:
-    """The work of reading all states of the history; of the windows it gives the open windows alone, since no
-    window is asked for.
-    """
-    return replace(pending, work=Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL))
 
 
 def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:

@@ -83,11 +83,7 @@ def frames_from(kind: Window, width_us: int, low_us: int) -> tuple[int, int]:
     """The frames of windows that end after an instant; all of them for kinds whose windows have no greatest
     length.
     """
-    return (
-        ALL_US
-        if around_us(kind, width_us, low_us) == ALL_US
-        else (around_us(kind, width_us, low_us)[0], AFTER_ALL)
-    )
+    return around_us(kind, width_us, low_us)[0], AFTER_ALL
 
 
 def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np.ndarray:

@@ -26,6 +26,7 @@ from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained, Unending
 from muntin.files.readable import opened
 from muntin.jobs.finalize.shard import shards
+from muntin.jobs.inspect.selection import instant
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import dataset_of
@@ -103,7 +104,7 @@ def _steps(
     """
     if not paths:
         return []
-    wanted = (ds.field(FRAME) >= _instant(low_us)) & (ds.field(BATCH) <= _instant(last_us))
+    wanted = (ds.field(FRAME) >= instant(low_us)) & (ds.field(BATCH) <= instant(last_us))
     tables = [
         opened(path).read([*keys, FRAME, BATCH]).filter(wanted).select([*keys, FRAME]) for path in paths
     ]
@@ -183,10 +184,6 @@ def _derived(bound: Bound, todo: Pending) -> int | None:
     return sum(int((combined_shard(shard).closed >= count).sum()) for shard in open_shards)
 
 
-def _instant(us: int) -> pa.Scalar:
-    return pa.scalar(us, pa.int64()).cast(INSTANT)
-
-
 def open_since(bound: Bound, pending: Pending) -> int | None:
     """The earliest start of an open window; None if no window is open.
 
@@ -220,8 +217,7 @@ def _frames(paths: list[str], low_us: int) -> list[int]:
     """The starts of the frames from `low_us` on, ascending."""
     if not paths:
         return []
-    low = pa.scalar(low_us, pa.int64()).cast(INSTANT)
     frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(
-        columns=[FRAME], filter=ds.field(FRAME) >= low
+        columns=[FRAME], filter=ds.field(FRAME) >= instant(low_us)
     )[FRAME]
     return sorted(frames.cast(pa.int64()).unique().to_pylist())

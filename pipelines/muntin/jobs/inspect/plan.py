@@ -83,7 +83,18 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "batches": [_document(batch) for batch in self.batches],
+            "batches": [
+                {
+                    "interval_start": batch.interval_start.isoformat(),
+                    "interval_end": batch.interval_end.isoformat(),
+                    "files": list(batch.files),
+                    "bytes": batch.bytes,
+                    "replaces": batch.replaces,
+                    "reading": batch.reading,
+                    "why": batch.why,
+                }
+                for batch in self.batches
+            ],
             "windows": {
                 name: [start.isoformat() for start in starts] for name, starts in self.windows.items()
             },
@@ -94,18 +105,6 @@ class Plan:
             "waiting_for": [[a.isoformat(), b.isoformat()] for a, b in self.waiting_for],
             "redefined": self.redefined.to_dict() if self.redefined else None,
         }
-
-
-def _document(batch: PlannedBatch) -> dict[str, Any]:
-    return {
-        "interval_start": batch.interval_start.isoformat(),
-        "interval_end": batch.interval_end.isoformat(),
-        "files": list(batch.files),
-        "bytes": batch.bytes,
-        "replaces": batch.replaces,
-        "reading": batch.reading,
-        "why": batch.why,
-    }
 
 
 def plan(

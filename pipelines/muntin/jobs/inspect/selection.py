@@ -74,9 +74,9 @@ class Selection:
         """The condition on the windows' bounds; None where there is none."""
         bounds = []
         if self.start is not None:
-            bounds.append(ds.field("window_start") >= _instant(self.start, "start"))
+            bounds.append(ds.field("window_start") >= instant(self.start, "start"))
         if self.end is not None:
-            bounds.append(ds.field("window_end") <= _instant(self.end, "end"))
+            bounds.append(ds.field("window_end") <= instant(self.end, "end"))
         return _all(bounds)
 
     def between_us(self) -> tuple[int, int]:
@@ -92,8 +92,10 @@ class Selection:
         return table
 
 
-def _instant(moment: datetime, what: str) -> pa.Scalar:
-    return pa.scalar(instant_us(moment, what), pa.int64()).cast(INSTANT)
+def instant(moment: datetime | int, what: str = "time") -> pa.Scalar:
+    """An instant, or microseconds since 1970, as Arrow has it."""
+    us = moment if isinstance(moment, int) else instant_us(moment, what)
+    return pa.scalar(us, pa.int64()).cast(INSTANT)
 
 
 def several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.one_key import is_key, value_of
+from muntin.jobs.inspect.selection import instant
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.window_tables import published
 from muntin.states.columns import BATCH, INSTANT
@@ -71,12 +71,14 @@ def newest_rows(
     """
     tables, have, together = list[pa.Table](), 0, 1
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
+    if begin:
+        before = ds.field(BATCH) <= instant(begin.batch_us)
+        condition = before if condition is None else condition & before
     while rest and have <= limit:
         part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
-        rows = _sorted(
-            read_files(folder, replace(snapshot, files=tuple(part)), None, _up_to(condition, begin)), order
-        )
-        rows = rows.slice(_skipped(rows, begin) if not have else 0)
+        rows = _sorted(read_files(folder, replace(snapshot, files=tuple(part)), None, condition), order)
+        # of the first rows earlier pages had some
+        rows = rows.slice(min(begin.skip, _of_batch(rows, begin.batch_us)) if begin and not have else 0)
         tables.append(rows.slice(0, limit + 1 - have))
         have += len(tables[-1])
         together = min(together * 2, _TOGETHER)
@@ -106,21 +108,9 @@ def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[lis
     return stretches
 
 
-def _up_to(condition: ds.Expression | None, begin: Place | None) -> ds.Expression | None:
-    if begin is None:
-        return condition
-    before = ds.field(BATCH) <= pa.scalar(begin.batch_us, pa.int64()).cast(INSTANT)
-    return before if condition is None else condition & before
-
-
 def _sorted(rows: pa.Table, order: Sequence[str]) -> pa.Table:
     named = [(name, "ascending") for name in order if name in rows.column_names]
     return rows.sort_by([(BATCH, "descending"), *named]) if len(rows) else rows
-
-
-def _skipped(rows: pa.Table, begin: Place | None) -> int:
-    """How many of the first rows earlier pages had."""
-    return min(begin.skip, _of_batch(rows, begin.batch_us)) if begin else 0
 
 
 def _of_batch(rows: pa.Table, batch_us: int) -> int:
@@ -153,7 +143,17 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
     check_as_defined(bound, window)
     now = published(bound.store, window)
     snapshot = now.snapshot
-    condition = None if snapshot.schema is None else _condition(asked, snapshot.schema)
+    condition = None
+    if snapshot.schema is not None:
+        conditions = [
+            is_key(ds.field(name), value_of(name, value, snapshot.schema.field(name).type))
+            for name, value in asked.keys.items()
+        ]
+        if asked.start is not None:
+            conditions.append(ds.field("window_end") > instant(asked.start))
+        if asked.end is not None:
+            conditions.append(ds.field("window_start") < instant(asked.end))
+        condition = reduce(and_, conditions) if conditions else None
     order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
     return newest_rows(
         bound.table(now.table),
@@ -194,19 +194,3 @@ def refused_rows(bound: Bound, *, limit: int, begin: Place | None = None) -> Pag
 def _batches_of_rows(path: str) -> tuple[int, int]:
     path_facts = parse_states_path(path)
     return path_facts.first_us, path_facts.last_us
-
-
-def _condition(asked: Asked, schema: pa.Schema) -> ds.Expression | None:
-    conditions = [
-        is_key(ds.field(name), value_of(name, value, schema.field(name).type))
-        for name, value in asked.keys.items()
-    ]
-    if asked.start is not None:
-        conditions.append(ds.field("window_end") > _instant(asked.start))
-    if asked.end is not None:
-        conditions.append(ds.field("window_start") < _instant(asked.end))
-    return reduce(and_, conditions) if conditions else None
-
-
-def _instant(moment: datetime) -> pa.Scalar:
-    return pa.scalar(instant_us(moment, "time"), pa.int64()).cast(INSTANT)

@@ -60,18 +60,6 @@ def sql(pipeline: Pipeline, query: str, *, root: str | AnyPath) -> pa.Table:
         StateError: as `read`.
     """
     session = connect(memory=USUAL_MEMORY)
-    names = _windows_in(session, pipeline, query)
-    for name in names:
-        session.register(name, read(pipeline, name, root=root))
-    columns = {name: columns_of(pipeline, name) for name in names}
-    table = within_bounds(session, lambda: _result(session, query, columns))
-    return table.rename_columns([*_distinct(table.column_names)])
-
-
-def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: str) -> set[str]:
-    """The windows that a query names; DefinitionError if it is not one query, or names a table that is no
-    window.
-    """
     [(text,)] = session.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
     parsed = json.loads(text)
     if parsed["error"] and parsed["error_type"] == "parser":
@@ -83,12 +71,17 @@ def _windows_in(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, query: s
         _other_tables(parsed), None
     ):
         raise DefinitionError(f"sql: {other} reads something else than windows; {_WINDOWS_ALONE}")
-    return {
+    names = {
         window
         for node in nodes(parsed)
         if node.get("table_name")
         for window in _windows_of(pipeline, node, own)
     }
+    for name in names:
+        session.register(name, read(pipeline, name, root=root))
+    columns = {name: columns_of(pipeline, name) for name in names}
+    table = within_bounds(session, lambda: _result(session, query, columns))
+    return table.rename_columns([*_distinct(table.column_names)])
 
 
 def _functions(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON

@@ -16,7 +16,8 @@ from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_files import latest_end
 from muntin.jobs.published.window_tables import Standing, current, published, standing, windows_of
 from muntin.jobs.records.batch_status import BatchStates, batch_states
-from muntin.jobs.records.reports_table import TABLE, last_recorded_at, utc_now
+from muntin.jobs.records.reports_table import TABLE, last_recorded_at
+from muntin.jobs.records.reports_table import now_us as clock_us
 from muntin.jobs.sending.notes import SinkStanding, standings
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from muntin.jobs.records.attempts import Attempt
     from muntin.jobs.records.batch_states import BatchState
     from muntin.store.store import Store
-    from muntin.timeline.ledger import Entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def status(
     from_tables = _from_tables(bound.folder, opened)
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
-    now_us = instant_us(utc_now(), "now") if now_us is None else now_us
+    now_us = clock_us() if now_us is None else now_us
     states = batch_states(bound, now_us, windows=windows, airflow_runs=airflow_runs)
     last = [window.last for window in from_tables.windows]
     newest = [None if start is None else instant_us(start, "batch") for start in last]
@@ -220,6 +220,8 @@ def _window(
     )
     noted = int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
     since, count = opened.get(name, (noted, None))
+    at = entries.position(batches.start_us)
+    is_in_ledger = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
     return WindowStatus(
         name,
         from_us(int(entries.start_us[0])) if len(entries) else None,
@@ -231,7 +233,7 @@ def _window(
         _moment(since),
         int(entries.late.sum()),
         int(entries.missed.sum()),
-        _unpublished(entries, batches),
+        len(np.setdiff1d(batches.start_us, batches.start_us[is_in_ledger])),
         _moment(expired_before(now.snapshot.files)),
         count,
         version if (version := current(store, name).snapshot.version) >= 0 else None,
@@ -240,13 +242,6 @@ def _window(
 
 def _expired_to(batches: Batches) -> datetime | None:
     return from_us(int(batches.end_us[batches.expired].max())) if batches.expired.any() else None
-
-
-def _unpublished(entries: Entries, batches: Batches) -> int:
-    """How many batches have no states, in any frame set, that the ledger knows."""
-    at = entries.position(batches.start_us)
-    is_in_ledger = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
-    return len(np.setdiff1d(batches.start_us, batches.start_us[is_in_ledger]))
 
 
 def _moment(us: int | None) -> datetime | None:

@@ -66,7 +66,10 @@ def held_in(bound: Bound, folder: str) -> HeldWindows | None:
     verdicts = recorded_verdicts(bound, folder)
     if (
         (name := verdict_name(verdicts)) is None
-        or not _is_of(bound, staged)
+        or not all(
+            window.window in bound.windows and window.definition == bound.derivation(window.window)
+            for window in staged.windows
+        )
         or is_stale(bound.store, staged)
         or is_outdated(bound, staged)
     ):
@@ -93,14 +96,6 @@ def _is_outdated(bound: Bound, window: StagedWindow) -> bool:
     there = accumulated(bound, table)
     at = there.position(entries.start_us)
     return bool((at < 0).any() or (there.version[at] != entries.version).any())
-
-
-def _is_of(bound: Bound, staged: Staged) -> bool:
-    """Whether windows were staged under the definition as it is now."""
-    return all(
-        window.window in bound.windows and window.definition == bound.derivation(window.window)
-        for window in staged.windows
-    )
 
 
 def unknown(name: str, held: Sequence[HeldWindows]) -> str:

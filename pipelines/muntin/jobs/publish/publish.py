@@ -29,9 +29,6 @@ from muntin.timeline.ledger import Derivation, Ledger
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pyarrow as pa
-
-    from muntin.files.paths import AnyPath
     from muntin.jobs.published.changes import Changes
     from muntin.jobs.published.staged_windows import Staged, StagedWindow
     from muntin.jobs.records.approvals import Approval
@@ -181,13 +178,23 @@ def _change(
         if now.ledger
         else ()
     )
-    newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
+    newest = entries
+    if before:  # their segments become a single segment, with fewer notes of old batches
+        newest = before.entries.newest(entries)
+        # separate from all of history, which a union would sort
+        more = entries.start_us[~is_among(entries.start_us, now.starts)]
+        number = np.searchsorted(now.starts, newest.start_us) + np.searchsorted(more, newest.start_us)
+        newest = newest.thinned(number, len(now.starts) + len(more))
     ledger = Ledger(
         staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window), staged.given
     )
     segment = write_segment(folder, schema, now.number + 1, ledger)
     had, have = {file.path for file in old}, {file.path for file in new}
-    marked, unmarked = _marks(staged, now, folder, schema)
+    marked, unmarked = list[File](), list[File]()
+    if now.ledger is None or now.ledger.definition != staged.definition:
+        unmarked = [*marks(now.snapshot.files)]  # all windows are derived anew, and none is gone any more
+    elif staged.anew:
+        marked, unmarked = carried_on(folder, schema, now.snapshot.files)
     adds = [*(file for file in new if file.path not in had), segment, *marked]
     removes = [*(file for file in old if file.path not in have), *(one.file for one in merged), *unmarked]
     return Change(
@@ -198,25 +205,6 @@ def _change(
         whole=len(removes) == len(now.snapshot.files),
         texts=texts(bound, staged.window),
     )
-
-
-def _marks(
-    staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Schema
-) -> tuple[list[File], list[File]]:
-    """The expiry marks to add and to remove: another definition derives all windows anew, and none is gone
-    any more.
-    """
-    if now.ledger is None or now.ledger.definition != staged.definition:
-        return [], [*marks(now.snapshot.files)]
-    return carried_on(folder, schema, now.snapshot.files) if staged.anew else ([], [])
-
-
-def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
-    """Entries of segments that become a single segment, with fewer notes of old batches."""
-    # separate from all of history, which a union would sort
-    more = new.start_us[~is_among(new.start_us, now.starts)]
-    number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
-    return merged.thinned(number, len(now.starts) + len(more))
 
 
 def is_stale(store: Store, staged: Staged) -> bool:

@@ -11,8 +11,7 @@ from muntin.errors import DefinitionError
 from muntin.files.near import near
 from muntin.jobs.records.approvals import is_approved, verdict_name
 from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.records.verdicts import note_verdict, record_verdicts
-from muntin.jobs.records.verdicts_table import record_checks
+from muntin.jobs.records.verdicts import note_verdict, record_checks, record_verdicts
 
 if TYPE_CHECKING:
     from muntin.jobs.published.staged_windows import Staged

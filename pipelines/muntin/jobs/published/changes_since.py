@@ -80,7 +80,17 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
     steps = list[Step]()
     for commit in reversed(published):
         try:
-            steps.append(_step(table, commit, names, identity))
+            went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
+            both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
+            steps.append(
+                Step(
+                    commit.version,
+                    *(
+                        pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive")
+                        for tables in both
+                    ),
+                )
+            )
         except (OSError, pa.ArrowException):  # removed, or damaged: then a later commit has replaced it
             raise _forgotten(
                 table, since, [each for each in commits if each.version > commit.version], version
@@ -153,19 +163,6 @@ def _all(table: AnyPath, now: Published, names: Sequence[str], identity: Sequenc
     rows = rows.sort_by([(name, "ascending") for name in identity]).combine_chunks()
     revision = pa.array(np.full(len(rows), now.snapshot.version, np.int64))
     return rows.append_column(REVISION, revision).append_column(CHANGE, pa.repeat("new", len(rows)))
-
-
-def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
-    """The windows that a commit took and brought.
-
-    Errors of a damaged file come as they are, OSError or ArrowInvalid.
-    """
-    went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
-    both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
-    return Step(
-        commit.version,
-        *(pa.concat_tables(tables or [_NONE.empty_table()], promote_options="permissive") for tables in both),
-    )
 
 
 def _tables(

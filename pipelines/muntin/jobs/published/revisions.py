@@ -53,7 +53,17 @@ def revisions(
         return _marked(schema.empty_table(), NO_INTS, np.empty(0, str))
     values = [name for name in rows.column_names if name not in identity]
     order = np.lexsort(facts[::-1])
-    first, last = _ends(order[~_same_again(rows, values, order, facts)], facts[0])
+    here, there = facts[:, order[:-1]], facts[:, order[1:]]
+    neighbours = (here[:2] == there[:2]).all(axis=0)
+    if (neighbours & (here[2] == there[2])).any():
+        raise StateError(
+            "the windows of an earlier version were told apart by other columns; read all windows"
+        )
+    at = np.flatnonzero(neighbours)
+    same = at[~differing(rows, rows, values, order[at], order[at + 1])]
+    out = np.zeros(len(order), np.bool_)
+    out[same] = out[same + 1] = True
+    first, last = _ends(order[~out], facts[0])
     had, has = facts[2, first] == 0, facts[2, last] == 1
     differs, both = had | has, had & has
     if touched:
@@ -87,24 +97,6 @@ def _ends(order: Ints, codes: Ints) -> tuple[Ints, Ints]:
     """The first and the last row of each window in an order of rows."""
     begins = np.append(True, codes[order][1:] != codes[order][:-1])[: len(order)]
     return order[begins], order[np.append(begins[1:], True)[: len(order)]]
-
-
-def _same_again(rows: pa.Table, values: Sequence[str], order: Ints, facts: Ints) -> np.ndarray:
-    """Whether each place of an order is of a window that one commit removed and added again unchanged.
-
-    `facts`: for each row the code of its window, the version, and whether it is what the commit brought.
-    """
-    here, there = facts[:, order[:-1]], facts[:, order[1:]]
-    neighbours = (here[:2] == there[:2]).all(axis=0)
-    if (neighbours & (here[2] == there[2])).any():
-        raise StateError(
-            "the windows of an earlier version were told apart by other columns; read all windows"
-        )
-    at = np.flatnonzero(neighbours)
-    same = at[~differing(rows, rows, values, order[at], order[at + 1])]
-    out = np.zeros(len(order), np.bool_)
-    out[same] = out[same + 1] = True
-    return out
 
 
 def _aligned(table: pa.Table, schema: pa.Schema, identity: Sequence[str]) -> pa.Table:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Store
-    from muntin.timeline.batches import Versions
 
     Part = tuple[Pending, Sequence[Mapping[str, Any]]]
     """Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
@@ -117,11 +116,20 @@ def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
     `parts`: of the window's work, in order.
     """
     pending, results = parts[0][0], [result for _, of_part in parts for result in of_part]
-    schema = results[0]["schema"] if results else base64.b64encode(_least_schema().serialize()).decode()
+    least = pa.schema([(name, INSTANT) for name in ("window_start", "window_end", "batch")])
+    schema = results[0]["schema"] if results else base64.b64encode(least.serialize()).decode()
     files = [file for result in results for file in result["files"]]
     entries = reduce(Entries.newest, (_entries(*part) for part in parts))
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
-    anew = _begins_anew(definition, pending) or _has_other_types(pending, schema)
+    ledger = pending.published.ledger
+    gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
+    anew = (
+        ledger is None
+        or ledger.definition != definition
+        or gone
+        or pending.sound_ledger is not ledger
+        or not has_types(schema_of(schema), pending.published.snapshot.schema or pa.schema([]))
+    )
     usable_ledger = pending.sound_ledger
     if anew and usable_ledger is not None and usable_ledger.definition == definition:
         entries = usable_ledger.entries.take(
@@ -146,32 +154,10 @@ def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:
     return new_entries(part, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
 
 
-def _begins_anew(definition: str, pending: Pending) -> bool:
-    """Whether the published ledger does not count any more: of another definition, of batches that are gone,
-    or with lost notes.
-    """
-    ledger = pending.published.ledger
-    gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
-    return ledger is None or ledger.definition != definition or gone or pending.sound_ledger is not ledger
-
-
-def _has_other_types(pending: Pending, schema: str) -> bool:
-    """Whether a result has another type than in the published table, as where the source's type is wider than
-    it was.
-    """
-    published_schema = pending.published.snapshot.schema or pa.schema([])
-    return not has_types(schema_of(schema), published_schema)
-
-
 @lru_cache(maxsize=64)
 def schema_of(text: str) -> pa.Schema:
     """The schema of staged files, as `StagedWindow` has it."""
     return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
-
-
-def _least_schema() -> pa.Schema:
-    """The columns of a window of which no shard had states."""
-    return pa.schema([("window_start", INSTANT), ("window_end", INSTANT), ("batch", INSTANT)])
 
 
 def new_entries(
@@ -190,33 +176,29 @@ def new_entries(
         for name in ("windows", "late", "missed", "late_any", "hidden")
     )
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
-    names_of_windows = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
-    counts = (windows, late, missed, open_us, late_any, hidden)
-    facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
-    return Entries(*facts, *counts, names_of_windows, _notes(pending, shards))
-
-
-def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
-    return np.sum(np.array(counts, np.int64).reshape(len(counts), length), axis=0)
-
-
-def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
-    """A name of each batch's windows, of the names of all files that hold some of them."""
+    starts = batches.start_us
     names = np.zeros(len(starts), np.uint64)
     for file in files:
         name = np.uint64(int(name_of(file["path"]), 16))
         names[
             np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")
         ] += name
-    return names
-
-
-def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
-    """The files of each batch's note; null where no note was made."""
+    names_of_windows = np.where(windows > 0, names, np.uint64(0))
+    counts = (windows, late, missed, open_us, late_any, hidden)
+    facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
     after = pending.work.notes_after
     of_batch = np.full(len(pending.work.positions), len(after))
     of_batch[np.searchsorted(pending.work.positions, after)] = np.arange(len(after))
-    return pa.array([*(note_of(shards, at) for at in after), None], NOTES).take(pa.array(of_batch))
+    return Entries(
+        *facts,
+        *counts,
+        names_of_windows,
+        pa.array([*(note_of(shards, at) for at in after), None], NOTES).take(pa.array(of_batch)),
+    )
+
+
+def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
+    return np.sum(np.array(counts, np.int64).reshape(len(counts), length), axis=0)
 
 
 def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ...]:

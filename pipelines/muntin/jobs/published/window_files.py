@@ -86,7 +86,11 @@ def replaced_windows(
     old, rest = list[File](), list[File]()
     for file, first, last in files_over(files, starts):
         others = within(published_starts, first, last)
-        remaining_windows = _others(folder, file, starts) if not is_among(others, starts).all() else None
+        remaining_windows = None
+        if not is_among(others, starts).all():
+            check_whole(folder, [file])
+            table = read_parquet(f"{folder}/{file.path}")
+            remaining_windows = table.filter(pa.array(~is_among(instants(table[BATCH]), starts)))
         if remaining_windows is None or len(remaining_windows) < file.rows:
             old.append(file)
         if remaining_windows is not None and 0 < len(remaining_windows) < file.rows:
@@ -154,13 +158,6 @@ def within(ascending: Ints, first: int, last: int) -> Ints:
     return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
 
 
-def _others(folder: AnyPath, file: File, starts: Ints) -> pa.Table:
-    """The windows of a file that other batches closed."""
-    check_whole(folder, [file])
-    table = read_parquet(f"{folder}/{file.path}")
-    return table.filter(pa.array(~is_among(instants(table[BATCH]), starts)))
-
-
 def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
     last = max(
@@ -171,14 +168,10 @@ def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
         for file in snapshot.files
         if (bounds := batches_of_windows(file.path)) and bounds[1] == last
     ]
-    return max(
-        (_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files),
-        default=None,
-    )
-
-
-def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
-    """The largest instant of a column, from the statistics of a file."""
-    at = footer.schema.names.index(column)
-    latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
-    return from_us(instant_us(latest, column))
+    footers = [pq.read_metadata(readable_footer(f"{folder}/{path}")) for path in files]
+    ends = [
+        footer.row_group(group).column(footer.schema.names.index("window_end")).statistics.max
+        for footer in footers
+        for group in range(footer.num_row_groups)
+    ]
+    return from_us(instant_us(max(ends), "window_end")) if ends else None

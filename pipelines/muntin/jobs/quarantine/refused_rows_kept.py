@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from muntin.errors import StateError
 from muntin.jobs.quarantine.refused_places import REFUSED
-from muntin.jobs.state.locks import locks
+from muntin.jobs.state.replaced_batches import locks
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 from muntin.store.reading import read_files

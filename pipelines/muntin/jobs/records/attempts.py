@@ -17,11 +17,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
-from muntin.definition.instants import instant_us
 from muntin.errors import MuntinError
 from muntin.jobs.records.costs import NOTHING, Cost
-from muntin.jobs.records.processes import is_gone, this_process
-from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.records.processes import KILLED, is_gone, out_of_memory, said, this_process
+from muntin.jobs.records.reports_table import now_us
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class RunNote:
             self.step(attempt.step)
 
     def step(self, name: str) -> None:
-        self._note(lambda attempt: replace(attempt, step=name, at_us=_now_us()))
+        self._note(lambda attempt: replace(attempt, step=name, at_us=now_us()))
 
     def fail(self, wrong: BaseException) -> None:
         self._note(lambda attempt: failed(attempt, wrong))
@@ -111,8 +110,6 @@ def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote
     try:
         yield noted
     except BaseException as wrong:
-        from muntin.jobs.records.out_of_memory import out_of_memory
-
         memory_error = out_of_memory(wrong, noted.attempt) if noted.attempt else None
         noted.fail(wrong)
         if memory_error:
@@ -124,10 +121,8 @@ def attempted(state: AnyPath, intervals: Sequence[Interval]) -> Iterator[RunNote
 
 def begun(run: str, intervals: Sequence[Interval], step: str, link: str | None = None) -> Attempt:
     """An attempt that begins now, in this process."""
-    now_us = _now_us()
-    return Attempt(
-        run, _joined(intervals), "running", step, now_us, now_us, link=link, process=this_process()
-    )
+    at_us = now_us()
+    return Attempt(run, _joined(intervals), "running", step, at_us, at_us, link=link, process=this_process())
 
 
 def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
@@ -143,9 +138,7 @@ def _joined(intervals: Sequence[Interval]) -> tuple[tuple[int, int], ...]:
 
 def failed(attempt: Attempt, wrong: BaseException) -> Attempt:
     """The attempt, failed now."""
-    from muntin.jobs.records.out_of_memory import said
-
-    return replace(attempt, phase="failed", at_us=_now_us(), reason=first_line(said(wrong)))
+    return replace(attempt, phase="failed", at_us=now_us(), reason=first_line(said(wrong)))
 
 
 def note(state: AnyPath, attempt: Attempt) -> None:
@@ -185,8 +178,6 @@ def _forget_covered(state: AnyPath, attempt: Attempt) -> None:
             and all(attempt.covers(*span) for span in each.spans)
         ):
             if each.phase == "killed":
-                from muntin.jobs.records.out_of_memory import KILLED
-
                 log.warning("the run before failed at %s: %s", each.step, KILLED)
             with suppress(OSError, MuntinError):
                 _file(state, each.run).unlink()
@@ -226,10 +217,6 @@ def _read(path: AnyPath) -> Attempt | None:
 
 def _file(state: AnyPath, run: str) -> AnyPath:
     return state / FOLDER / f"{sha256(run.encode()).hexdigest()[:16]}.json"
-
-
-def _now_us() -> int:
-    return instant_us(utc_now(), "now")
 
 
 def first_line(wrong: BaseException) -> str:

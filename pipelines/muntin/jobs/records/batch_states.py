@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from muntin.jobs.records.out_of_memory import KILLED
+from muntin.jobs.records.processes import KILLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,7 @@ import numpy as np
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.records.approvals import spelled_approval
-from muntin.jobs.records.approved_reports import approvals_in
+from muntin.jobs.records.approvals import approvals_in, spelled_approval
 from muntin.jobs.records.attempts import attempts
 from muntin.jobs.records.batch_states import STATES, BatchState, Facts, Held, State, state_of
 from muntin.jobs.records.batch_times import Times, corrected_in, published_at, reports_of
@@ -88,16 +87,25 @@ def batch_states(
     """
     windows = pending_windows(bound, []) if windows is None else windows
     table = reports_of(bound)
-    runs, held, corrected = together(attempts(bound.folder), airflow_runs), _held(bound), corrected_in(table)
-    last = _last(windows)
+    verdicts = []
+    for window in bound.pipeline.expectations:
+        newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
+        if newest and newest["status"] == "failed" and newest["batches"]:
+            at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
+            said = Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)), newest.get("name"))
+            verdicts.append((*newest["batches"], said))
+    runs, held, corrected = together(attempts(bound.folder), airflow_runs), verdicts, corrected_in(table)
+    parts = (windows[0].history.batches, windows[0].history.waiting)
+    last = max(((int(part.start_us[-1]), int(part.end_us[-1])) for part in parts if len(part)), default=None)
     keeps_up = last is not None and _keeps_up(*last, table)
     every = _Every.of(
         windows, [*(_due(bound, last[1], now_us) if last and keeps_up else ()), *_asked(bound, runs)]
     )
     approved = {start: spelled_approval(said) for start, said in approvals_in(table).items()}
-    chosen = (
-        ~every.published | _among(every, runs) | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
-    )
+    is_of_run = np.zeros(len(every.starts), np.bool_)
+    for first, end in (span for each in runs for span in each.spans):
+        is_of_run |= (every.starts >= first) & (every.ends <= end)
+    chosen = ~every.published | is_of_run | (np.arange(len(every.starts)) >= len(every.starts) - RECENT)
     chosen |= is_among(every.starts, np.array(sorted(approved), np.int64))
     times, is_corrected = Times.of(table, every.starts[chosen]), is_among(every.starts, corrected)
     facts = (_facts(every, at, corrected, times, runs, held) for at in np.flatnonzero(chosen).tolist())
@@ -159,12 +167,6 @@ def _is_published(window: Pending, starts: Ints) -> np.ndarray:
     return there & same
 
 
-def _last(windows: Sequence[Pending]) -> tuple[int, int] | None:
-    """Start and end of the last batch that was read."""
-    parts = (windows[0].history.batches, windows[0].history.waiting)
-    return max(((int(part.start_us[-1]), int(part.end_us[-1])) for part in parts if len(part)), default=None)
-
-
 def _due(bound: Bound, border_us: int, now_us: int) -> list[tuple[int, int]]:
     """The intervals from a border on that have ended, at most `DUE`; none where windows of another pipeline
     say when.
@@ -214,26 +216,6 @@ def _completed(run: Attempt, note: Attempt | None) -> Attempt:
         return run
     reason = note.reason if note.phase == run.phase and note.step == run.step else run.reason
     return replace(run, spans=run.spans or note.spans, reason=reason)
-
-
-def _among(every: _Every, runs: Sequence[Attempt]) -> np.ndarray:
-    """Whether a run is about a batch."""
-    is_of_run = np.zeros(len(every.starts), np.bool_)
-    for first, end in (span for each in runs for span in each.spans):
-        is_of_run |= (every.starts >= first) & (every.ends <= end)
-    return is_of_run
-
-
-def _held(bound: Bound) -> list[tuple[int, int, Held]]:
-    """(first batch, last batch, verdict) of the windows whose last verdict is that they failed."""
-    verdicts = []
-    for window in bound.pipeline.expectations:
-        newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
-        if newest and newest["status"] == "failed" and newest["batches"]:
-            at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
-            said = Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)), newest.get("name"))
-            verdicts.append((*newest["batches"], said))
-    return verdicts
 
 
 def _failed_checks(verdict: Mapping[str, Any]) -> Iterator[str]:

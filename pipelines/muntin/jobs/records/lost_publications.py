@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import Store
 
 _COLUMNS = ["batch", "step", "recorded_at", "version", "windows_closed"]
 
@@ -59,7 +57,11 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     # a newer definition has taken these windows' place
     if not len(other) or (ledger is None and todo.window in superseded(bound)):
         return ()
-    table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
+    rows = read_reports(bound.store, _COLUMNS, span_us=(int(other.start_us[0]), int(other.start_us[-1])))
+    reports: dict[int, dict[str, Any]] = {}
+    for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
+        reports.setdefault(start, {})[row["step"]] = row
+    table = bound.frame_sets[0].table
     read = accumulated(bound, table)  # reports name the versions of this table
     versions = dict(zip(read.start_us.tolist(), read.version.tolist(), strict=True))
     return tuple(
@@ -67,15 +69,6 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
         for start in other.start_us.tolist()
         if _is_published(reports.get(start, {}), versions.get(start), todo.window)
     )
-
-
-def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
-    """Start of a batch -> its newest report of each step. `starts`: of the batches, ascending."""
-    rows = read_reports(store, _COLUMNS, span_us=(int(starts[0]), int(starts[-1])))
-    reports_of_batches: dict[int, dict[str, Any]] = {}
-    for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
-        reports_of_batches.setdefault(start, {})[row["step"]] = row
-    return reports_of_batches
 
 
 def _is_published(reports: Mapping[str, Any], version: int | None, window: str) -> bool:

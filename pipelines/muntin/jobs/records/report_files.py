@@ -73,7 +73,11 @@ def append(
 def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:
     """The files that may tell of a batch that starts in `[low_us, high_us]`."""
     return tuple(
-        file for file in files if (match := _NAME.fullmatch(file.path)) and _meet(match, low_us, high_us)
+        file
+        for file in files
+        if (match := _NAME.fullmatch(file.path))
+        and of_label(match["low"]) <= high_us
+        and of_label(match["high"]) >= low_us
     )
 
 
@@ -81,10 +85,6 @@ def bounds_of(file: File) -> tuple[int, int] | None:
     """Starts of the first and the last batch that a file tells of; None if its name does not say."""
     match = _NAME.fullmatch(file.path)
     return (of_label(match["low"]), of_label(match["high"])) if match else None
-
-
-def _meet(match: re.Match[str], low_us: int, high_us: int) -> bool:
-    return of_label(match["low"]) <= high_us and of_label(match["high"]) >= low_us
 
 
 def crowd(files: Iterable[File]) -> Sequence[File]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from muntin.definition.instants import from_us
+from muntin.definition.instants import from_us, instant_us
 from muntin.jobs.records.report_files import append, telling_of, write_reports
 from muntin.jobs.records.reports import COUNTED, ReadFile
 from muntin.states.columns import INSTANT
@@ -271,3 +271,8 @@ def newest_read(states: Iterable[AnyPath]) -> AnyPath | None:
 def utc_now() -> datetime:
     """The clock, asked here alone."""
     return datetime.now(UTC)
+
+
+def now_us() -> int:
+    """The clock, in microseconds since 1970."""
+    return instant_us(utc_now(), "now")

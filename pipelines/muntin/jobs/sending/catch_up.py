@@ -1,4 +1,7 @@
-"""Bring one sink up to date: ask how far it is, work out what lacks, send it, note it."""
+"""Bring one sink up to date: ask how far it is, work out what lacks, send it, note it.
+
+The newest window of each key, for sinks that keep one row a key.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,11 +18,13 @@ from muntin.errors import VersionGoneError
 from muntin.jobs.published.as_defined import check_as_defined, check_live
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current
-from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.sending.newest import newest_changes
-from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
+from muntin.jobs.sending.notes import mark_of, note_position, read_note, write_note
 from muntin.sinks.delivery import Delivery, Misfit, Position
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
+from muntin.states.frames import run_starts
+from muntin.states.keys import codes_of
+from muntin.states.order import sorted_order
+from muntin.states.sorted import instants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +35,55 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
     from muntin.sinks.delivery import Reach
+    from muntin.states.frames import Ints
+
+
+def newest_changes(bound: Bound, window: str, rows: pa.Table) -> pa.Table:
+    """Changes of windows as changes of the row that a key has: at most a row that is gone, and behind it the
+    key's newest window.
+
+    A key of which a window is gone gets what is published of it now. Of any other key the newest of its
+    changed windows is enough, as long as the sink never puts an older window over a newer one. `rows`: as
+    `changes_since` gives them.
+    """
+    keys = bound.keys_of(window)
+    gone, there = (
+        rows.filter(each) for each in (pc.equal(rows["change"], "gone"), pc.not_equal(rows["change"], "gone"))
+    )
+    if not len(gone):
+        return newest(there, keys)
+    now = changes_since(bound, window, BEFORE_ALL_VERSIONS).rows
+    lost = newest(gone, keys)
+    left = newest(now.filter(_is_among(now, lost, keys)), keys)
+    others = newest(there.filter(pc.invert(_is_among(there, lost, keys))), keys)
+    return pa.concat_tables([lost, left, others], promote_options="permissive")
+
+
+def newest(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The window of each key that ends last; by arrival the last that fired."""
+    if not len(rows):
+        return rows
+    codes, starts = _codes([rows], keys), instants(rows["window_start"])
+    ends = (
+        rows["window_index"].to_numpy()
+        if "window_index" in rows.column_names
+        else instants(rows["window_end"])
+    )
+    order = sorted_order(codes, ends, starts)
+    lasts = np.append(np.flatnonzero(run_starts(codes[order]))[1:], len(order)) - 1
+    return rows.take(pa.array(order[lasts]))
+
+
+def _is_among(rows: pa.Table, others: pa.Table, keys: Sequence[str]) -> pa.Array:
+    """Whether the key of each row is the key of another row, too."""
+    codes = _codes([rows, others], keys)
+    return pa.array(np.isin(codes[: len(rows)], codes[len(rows) :]))
+
+
+def _codes(tables: Sequence[pa.Table], keys: Sequence[str]) -> Ints:
+    both = pa.concat_tables([table.select(list(keys)) for table in tables], promote_options="permissive")
+    return codes_of(both, keys)
+
 
 _TRIES = 5
 
@@ -101,13 +156,18 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             patience.own_work()
             delivery, remark = lacking(bound, window, position, anew=anew, why=why, tried=note.tried)
             if delivery and sink.latest:
-                delivery = _of_newest(bound, delivery)
+                delivery = replace(
+                    delivery,
+                    rows=newest_changes(bound, window, delivery.rows),
+                    identity=bound.keys_of(window),
+                    latest=True,
+                )
             if delivery is None:
                 patience.alive()
-                sent = Sent(
+                note_position(bound, sink, note, position)
+                return Sent(
                     sink.name, window, *((position.version, 0, "", position.misfits) if position else ())
                 )
-                return _noted(bound, sink, note, sent, position)
             check_as_defined(bound, window)
             check_live(bound, window)
             note = replace(note, tried=note.tried or delivery.until)
@@ -124,10 +184,10 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
             rows = len(delivery.rows) - sum(
                 not one.replaced for one in {*now.misfits} - {*delivery.known_misfits()}
             )
-            sent = Sent(
-                sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits
-            )
-            return _noted(bound, sink, note, sent, now)
+            note_position(bound, sink, note, now)
+            # a sink that was filled may know nothing of it
+            forgotten = "it does not know any more what it has" if note.position and position is None else ""
+            return Sent(sink.name, window, now.version, rows, remark or forgotten, now.misfits)
     raise SinkError("other runs keep sending to it")
 
 
@@ -141,27 +201,6 @@ def _doubted(position: Position | None, noted: Position | None) -> Position | No
             lost=position.lost or f"its ledger went back from version {noted.version} to {position.version}",
         )
     return position
-
-
-def _of_newest(bound: Bound, delivery: Delivery) -> Delivery:
-    """The same changes for a sink that keeps the newest window of each key."""
-    rows = newest_changes(bound, delivery.window, delivery.rows)
-    return replace(delivery, rows=rows, identity=bound.keys_of(delivery.window), latest=True)
-
-
-def _forgotten(note: Note, position: Position | None) -> str:
-    """The remark on a sink that was filled and knows nothing of it."""
-    return "it does not know any more what it has" if note.position and position is None else ""
-
-
-def _noted(bound: Bound, sink: Sink, before: Note, sent: Sent, position: Position | None) -> Sent:
-    """Note how far the sink is, if anything changed; what was sent.
-
-    `before`: what was noted when the sink was spoken to.
-    """
-    if before.failed or before.tried or before.position != position:
-        write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
-    return sent
 
 
 def lacking(

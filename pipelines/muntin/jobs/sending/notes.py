@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from muntin.jobs.published.window_tables import current
+from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.notes import change_note
 from muntin.jobs.state.notes import read_note as read_json
 from muntin.sinks.delivery import Position
@@ -100,10 +101,23 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
 
     def noted(content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         note_before = _note(content)
+        before = note_before.position
+        rival = (
+            before is not None
+            and before != since
+            and note.position is not None
+            and before.table == note.position.table
+            and note.position.version < before.version
+        )
+        stays = note.position is None or rival
+        positions = {
+            "position": before if stays else note.position,
+            "tried": note.tried or (note_before.tried if stays else None),
+        }
         return {
             "sink": sink.name,
             "window": sink.window,
-            **_positions(note_before, note, since),
+            **{name: json.loads(each.to_json()) if each else None for name, each in positions.items()},
             "failed": note.failed,
             "at": note.at,
         }
@@ -111,22 +125,10 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
     change_note(_path(bound, sink), noted)
 
 
-def _positions(note_before: Note, note: Note, since: Position | None) -> dict[str, Any]:
-    """The positions to note, as JSON has them, where a position is noted already."""
-    before = note_before.position
-    rival = (
-        before is not None
-        and before != since
-        and note.position is not None
-        and before.table == note.position.table
-        and note.position.version < before.version
-    )
-    stays = note.position is None or rival
-    positions = {
-        "position": before if stays else note.position,
-        "tried": note.tried or (note_before.tried if stays else None),
-    }
-    return {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
+def note_position(bound: Bound, sink: Sink, before: Note, position: Position | None) -> None:
+    """Note how far a sink is, if anything changed. `before`: what was noted when the sink was spoken to."""
+    if before.failed or before.tried or before.position != position:
+        write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
 
 
 def mark_of(table: AnyPath, version: int) -> str:

@@ -77,7 +77,11 @@ def taken_in(
         ):
             sentences.append(
                 f"{name} is {kind} in {path} and was {before}"
-                + (f": {wide} holds both" if _holds_both(before, kind) else "")
+                + (
+                    f": {wide} holds both"
+                    if common_type(stored_type(before), stored_type(kind)) is not None
+                    else ""
+                )
             )
             columns[name] = wide
     common = [name for name in noted_columns if name in here]
@@ -85,10 +89,6 @@ def taken_in(
         sentences.append(f"the columns of {path} are in another order: {', '.join(here)}")
         columns = {name: columns[name] for name in (*here, *(name for name in columns if name not in here))}
     return columns, sentences
-
-
-def _holds_both(one: str, other: str) -> bool:
-    return common_type(stored_type(one), stored_type(other)) is not None
 
 
 def lacks(files_without: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:

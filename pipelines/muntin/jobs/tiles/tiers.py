@@ -21,6 +21,11 @@ from muntin.timeline.history import history
 from muntin.timeline.tiers import Tiles, due, names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from muntin.definition.frame_sets import FrameSet
     from muntin.definition.kinds import Even
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import Snapshot
@@ -40,28 +45,33 @@ def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
     `most`: files with so many states are read, and the states of at least one tile. Call it until it says
     False to make all tiles.
     """
+
+    def advance(tier_table: Tiered, states: Snapshot) -> bool:
+        batches, floors = _published(bound, tier_table, states)
+        if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
+            return False
+        return advanced(bound, tier_table, states, batches, due(tier_table.scale, floors, batches), most)
+
+    return _any_missing(bound, tiered, advance, "a later run does that")
+
+
+def _any_missing(
+    bound: Bound,
+    tiers_of: Callable[[Bound, FrameSet, pa.Schema | None], Tiered | None],
+    advance: Callable[[Tiered, Snapshot], bool],
+    later: str,
+) -> bool:
+    """Make tiles of each set of frames; whether some were missing."""
     any_missing = False
     for frames in bound.frame_sets:
         states = bound.store.snapshot(frames.table)
-        if tier_table := tiered(bound, frames, states.schema):
+        if tier_table := tiers_of(bound, frames, states.schema):
             try:
-                any_missing |= _advanced(bound, tier_table, states, most)
+                any_missing |= advance(tier_table, states)
             except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning(
-                    "%s: not made (%s: %s); a later run does that",
-                    tier_table.table,
-                    type(wrong).__name__,
-                    wrong,
-                )
+                kind = type(wrong).__name__
+                _log.warning("%s: not made (%s: %s); %s", tier_table.table, kind, wrong, later)
     return any_missing
-
-
-def _advanced(bound: Bound, tier_table: Tiered, states: Snapshot, most: int) -> bool:
-    """Make tiles of one set of frames; whether some were missing."""
-    batches, floors = _published(bound, tier_table, states)
-    if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
-        return False
-    return advanced(bound, tier_table, states, batches, due(tier_table.scale, floors, batches), most)
 
 
 def advanced(
@@ -73,7 +83,10 @@ def advanced(
     """
     from muntin.jobs.tiles.new_tiles import NewTiles
 
-    wanted, new = _from_states(wanted, tier_table, batches), NewTiles(bound, tier_table, states, batches)
+    gone_to = int(batches.high_us[batches.expired].max(initial=BEFORE_ALL))
+    spans = np.array([tier_table.scale.span_us(level) for level in wanted.level.tolist()], np.int64)
+    wanted = wanted.take(wanted.number * spans > gone_to)  # all of whose states are there
+    new = NewTiles(bound, tier_table, states, batches)
     missing = wanted.take(~wanted.among(new.kept_tiles))
     if not len(missing):
         return False
@@ -83,13 +96,6 @@ def advanced(
         new.make_from_tiles(missing.at(level))
     new.commit()
     return True
-
-
-def _from_states(tiles: Tiles, tier_table: Tiered, batches: Batches) -> Tiles:
-    """The tiles all of whose states are there."""
-    gone_to = int(batches.high_us[batches.expired].max(initial=BEFORE_ALL))
-    spans = np.array([tier_table.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
-    return tiles.take(tiles.number * spans > gone_to)
 
 
 def _published(bound: Bound, tier_table: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
@@ -112,23 +118,14 @@ def make_history_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
 
     `most`: as in `make_tiers`.
     """
-    any_missing = False
-    for frames in bound.frame_sets:
-        states = bound.store.snapshot(frames.table)
-        if tier_table := tiered_history(bound, frames, states.schema):
-            try:
-                batches = accumulated(bound, frames.table, states)
-                any_missing |= len(batches) > 0 and advanced(
-                    bound, tier_table, states, batches, _whole(tier_table.scale, batches), most
-                )
-            except Exception as wrong:  # noqa: BLE001 - windows are published, and read states instead
-                _log.warning(
-                    "%s: not made (%s: %s); muntin maintain tries again",
-                    tier_table.table,
-                    type(wrong).__name__,
-                    wrong,
-                )
-    return any_missing
+
+    def advance(tier_table: Tiered, states: Snapshot) -> bool:
+        batches = accumulated(bound, tier_table.frames.table, states)
+        return len(batches) > 0 and advanced(
+            bound, tier_table, states, batches, _whole(tier_table.scale, batches), most
+        )
+
+    return _any_missing(bound, tiered_history, advance, "muntin maintain tries again")
 
 
 def _whole(scale: Scale, batches: Batches) -> Tiles:

@@ -18,11 +18,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from muntin.definition.instants import instant_us
 from muntin.errors import StateError
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.window_tables import Published, published
-from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.records.reports_table import now_us
 from muntin.jobs.state.notes import change_note
 from muntin.timeline.ledger import no_entries
 
@@ -99,11 +98,11 @@ def announce(
     for the runs after this.
     """
     announcements: dict[str, Announcement] = {}
-    name, now_us = uuid4().hex, instant_us(utc_now(), "now")
+    name, at_us = uuid4().hex, now_us()
 
     def is_over(part: Mapping[str, Any]) -> bool:
         run = part["run"]
-        return run is None or run == announcer.run or not announcer.is_going(run, now_us - part["at"])
+        return run is None or run == announcer.run or not announcer.is_going(run, at_us - part["at"])
 
     def noted(content: Any) -> Note:  # noqa: ANN401 - JSON
         note = _valid(content)
@@ -118,7 +117,7 @@ def announce(
                 announcements[window] = Announcement(
                     tuple(starts), tuple(keys[-share:]), len(keys[:-share]), name
                 )
-                part = {"run": announcer.run, "at": now_us, "starts": starts, "keys": keys[-share:]}
+                part = {"run": announcer.run, "at": at_us, "starts": starts, "keys": keys[-share:]}
                 note[window]["open"] = rest["open"] | {name: part}
         return note
 

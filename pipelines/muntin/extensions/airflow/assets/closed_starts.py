@@ -66,8 +66,7 @@ def published_batches(bound: Bound, window: str, low_us: int, high_us: int) -> l
     """
     starts = published(bound.store, window).starts
     inside = starts[(starts >= low_us) & (starts < high_us)].tolist()
-    reached = bool(inside) and bound.pipeline.intervals.after(inside[-1]) >= high_us
-    return inside if reached else []
+    return inside if inside and bound.pipeline.intervals.after(inside[-1]) >= high_us else []
 
 
 def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:

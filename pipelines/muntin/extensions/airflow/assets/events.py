@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from muntin.extensions.airflow.assets.announcements import Announcement, Announcer
     from muntin.extensions.airflow.assets.partitions import Partitions
-    from muntin.extensions.airflow.place import Place
+    from muntin.extensions.airflow.place import Context, Place
 
 CALLED_BACK_US = 60_000_000
 """So long after a run took its part Airflow may count the run as well and not yet have called back that its
@@ -26,7 +26,7 @@ events are emitted.
 log = logging.getLogger("muntin")
 
 
-def announcer_of(context: Mapping[str, Any]) -> Announcer:
+def announcer_of(context: Context) -> Announcer:
     """A run of Airflow that announces, which asks Airflow about other runs: a run that failed announces
     nothing any more.
     """

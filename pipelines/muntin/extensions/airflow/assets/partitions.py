@@ -21,10 +21,11 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from airflow.sdk import Asset, Context
+    from airflow.sdk import Asset
 
     from muntin.definition.durations import Duration
     from muntin.definition.pipeline import Pipeline
+    from muntin.extensions.airflow.place import Context
     from muntin.jobs.state.bound import Bound
     from muntin.windows.kinds.tumbling import Tumbling
 

@@ -14,7 +14,7 @@ from muntin.jobs.published.promotion import texts
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent
-from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
+from muntin.jobs.sending.notes import mark_of, note_position, read_note
 from muntin.sinks.errors import MovedError, SinkError
 from muntin.store.column_commits import commented
 from muntin.store.commits import commits_between
@@ -68,8 +68,7 @@ def mirror(
                     now = opened.follow(mirrored, utc_now(), anew=anew)
                 except MovedError:
                     continue
-            if before.failed or before.position != now:
-                write_note(bound, sink, Note(now, at=utc_now().isoformat()), before.position)
+            note_position(bound, sink, before, now)
             version = now.version if now else None
             return Sent(
                 sink.name, window, version, len(mirrored.versions) if mirrored else 0, remark, what="version"

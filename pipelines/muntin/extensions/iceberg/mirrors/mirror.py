@@ -229,13 +229,15 @@ class Mirror:
             return self._table
         if self._table is not None or self._lost:
             self.catalog.drop_table(self.sink.table)  # of its files none is removed
-        return self._made(mirrored)
-
-    def _made(self, mirrored: Mirrored) -> Table:
         from pyiceberg.exceptions import TableAlreadyExistsError
 
         self._unread = set()
-        self._make_namespace(self.sink.table.rpartition(".")[0])
+        name = self.sink.table.rpartition(".")[0]
+        try:
+            self.catalog.create_namespace_if_not_exists(name)
+        except Exception:  # of two runs that make it at once, the second gets an error of the catalog's own
+            if not self.catalog.namespace_exists(name):
+                raise
         properties = self._properties(mirrored) | {"comment": mirrored.description}
         try:
             return self.catalog.create_table(
@@ -243,13 +245,6 @@ class Mirror:
             )
         except TableAlreadyExistsError:
             raise MovedError from None
-
-    def _make_namespace(self, name: str) -> None:
-        try:
-            self.catalog.create_namespace_if_not_exists(name)
-        except Exception:  # of two runs that make it at once, the second gets an error of the catalog's own
-            if not self.catalog.namespace_exists(name):
-                raise
 
     def _properties(self, mirrored: Mirrored) -> dict[str, str]:
         names = {

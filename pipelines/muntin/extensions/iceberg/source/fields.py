@@ -14,7 +14,6 @@ from muntin.sources.repeated_rows import CHANGE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyiceberg.schema import Schema
     from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.types import IcebergType, NestedField
 
@@ -125,13 +124,12 @@ def _one_name_a_field(metadata: TableMetadata) -> bool:
     """
     if {each.schema_id for each in metadata.schemas} != {*range(metadata.current_schema_id + 1)}:
         return False
-    pairs = {pair for schema in metadata.schemas for pair in _names(schema).items()}
+    pairs = {
+        pair
+        for schema in metadata.schemas
+        for pair in {number: schema.find_column_name(number) or "" for number in schema.field_ids}.items()
+    }
     return len(pairs) == len({number for number, _ in pairs}) == len({name for _, name in pairs})
-
-
-def _names(schema: Schema) -> dict[int, str]:
-    """Number of a field -> its name, with the names of the fields that it is in."""
-    return {number: schema.find_column_name(number) or "" for number in schema.field_ids}
 
 
 def _sql(kind: IcebergType) -> str | None:

@@ -70,7 +70,7 @@ def plot(
                 f"no window of {window!r} to draw; see which there are with: muntin show {file} {window}"
                 f" --root {folder}"
             )
-        from muntin.extensions.page.pictures.files import write_picture
+        from muntin.extensions.page.pictures.drawing import write_picture
 
         write_picture(_drawing(lines[:LINES], names, f"{pipeline.name}: {window}"), out)
     drawn = min(len(lines), LINES)
@@ -144,7 +144,8 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
             for at, (label, rows) in enumerate(lines):
                 values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
                 style = {
-                    "color": _colour(at, colours),
+                    # beyond the colours of the page matplotlib's, which know neither light nor dark
+                    "color": colours.get(f"s{at}", f"C{at % 10}"),
                     "linewidth": 1.2,
                     "marker": "." if len(rows) < LINES else None,
                 }
@@ -168,8 +169,3 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
         }
 
     return Drawing(11, 1.2 + 2.8 * len(names), draw, title)
-
-
-def _colour(at: int, colours: "Mapping[str, str]") -> str:
-    """Colours of the page; beyond them matplotlib's, which know neither light nor dark."""
-    return colours.get(f"s{at}", f"C{at % 10}")

@@ -70,7 +70,7 @@ def timeline(
     """
     if out:
         need("matplotlib")
-        from muntin.extensions.page.pictures.files import check_ending
+        from muntin.extensions.page.pictures.drawing import check_ending
 
         check_ending(out)
     with working():
@@ -85,7 +85,16 @@ def timeline(
     if as_json:
         return say_json({"pipeline": pipeline.name, "timelines": [plain_timeline(at, one) for one in shown]})
     if out:
-        return _draw(shown, out)
+        from muntin.extensions.page.pictures.drawing import write_picture
+        from muntin.extensions.page.pictures.timeline import timelines
+
+        drawn = [one for one in shown if one.batches]
+        if not drawn:
+            return say("no batch was read yet: nothing is drawn")
+        write_picture(timelines(drawn), out)
+        return say_what_was_done(
+            f"{out.absolute()}: {many(len(drawn), 'timeline')} over {many(len(drawn[0].batches), 'batch')}"
+        )
     return say_painted("\n\n".join(_block(at, one) for one in shown) + f"\n\n{_LEGEND}; instants in UTC")
 
 
@@ -123,19 +132,6 @@ def _block(at: "Seen", shown: "Timeline") -> str:
     left = f"\n{many(shown.left_out, 'window')} left out: no room" if shown.left_out else ""
     return (
         "\n".join([head, *text_timeline(shown, shutil.get_terminal_size((100, 24)).columns, coloured)]) + left
-    )
-
-
-def _draw(shown: "Sequence[Timeline]", out: Path) -> None:
-    from muntin.extensions.page.pictures.files import write_picture
-    from muntin.extensions.page.pictures.timeline import timelines
-
-    drawn = [one for one in shown if one.batches]
-    if not drawn:
-        return say("no batch was read yet: nothing is drawn")
-    write_picture(timelines(drawn), out)
-    return say_what_was_done(
-        f"{out.absolute()}: {many(len(drawn), 'timeline')} over {many(len(drawn[0].batches), 'batch')}"
     )
 
 

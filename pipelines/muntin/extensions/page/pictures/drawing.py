@@ -5,6 +5,8 @@ pointer.
 
 matplotlib gets a colour of its own for each name, which is no colour of any picture, and the SVG gets the
 name in its place.
+
+Drawings as files that stand alone: PNG, SVG, PDF, HTML. Nothing in them is fetched from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,15 +14,20 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from muntin.errors import DefinitionError
 from muntin.extensions.page.html import zone_name
 from muntin.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
+
 LIGHT = {
     "ink": "#1c2430",
     "muted": "#667085",
@@ -69,6 +76,18 @@ class Drawing:
 def legend_label(text: str) -> str:
     """A label that has its line in a legend of matplotlib's: one that begins with `_` has none."""
     return f"\N{ZERO WIDTH NON-JOINER}{text}" if text.startswith("_") else text
+
+
+def over_time(axes: Any, least: int, most: int, *, offset: bool = True) -> None:  # noqa: ANN401 - matplotlib's
+    """Instants on the x axis with so many ticks, and no frame but the lower edge."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=least, maxticks=most)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=offset))
+    axes.tick_params(length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
 
 
 def saved(
@@ -160,3 +179,42 @@ def _tell(part: ET.Element, mark: Mark) -> None:
 def _named(text: str) -> str:
     names = {colour: name for name, colour in _COLOURS.items()}
     return re.sub(r"#0bad[0-9a-f]{2}", lambda match: f"var(--{names[match[0]]})", text)
+
+
+ENDINGS = (".png", ".svg", ".pdf", ".html")
+_DOTS = 144  # an inch
+
+
+def write_picture(drawing: Drawing, path: Path) -> None:
+    """Write a drawing in the format that the path ends in."""
+    check_ending(path)
+    try:
+        path.write_bytes(_content(drawing, path.suffix))
+    except OSError as wrong:
+        raise DefinitionError(f"--out {path}: {wrong.strerror or wrong}") from wrong
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a path that does not end as pictures do."""
+    if path.suffix not in ENDINGS:
+        raise DefinitionError(f"--out {path}: end it in {', '.join(ENDINGS)}")
+
+
+def _content(drawing: Drawing, ending: str) -> bytes:
+    if ending == ".html":
+        return _html(drawing).encode()
+    if ending == ".svg":
+        text = re.sub(r"var\(--(\w+)\)", lambda match: LIGHT[match[1]], drawn(drawing))
+        return text.replace("<svg ", f'<svg style="background: {LIGHT["paper"]}" ', 1).encode()
+    return saved(drawing, ending[1:], LIGHT, dpi=_DOTS, facecolor=LIGHT["paper"])[0]
+
+
+def _html(drawing: Drawing) -> str:
+    """A page with the picture, light and dark as the reader's machine is."""
+    style = files("muntin.extensions.page").joinpath("static", "page.css").read_text(encoding="utf-8")
+    title = escape(drawing.title)
+    head = f'<head><meta charset="utf-8"><title>{title}</title><style>\n{style}</style></head>'
+    return (
+        "<!doctype html>\n<html"
+        f' lang="en">{head}\n<body><h1>{title}</h1>\n<figure>{drawn(drawing)}</figure></body></html>\n'
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us, spell_instant
 from muntin.definition.spelling import many
-from muntin.extensions.page.pictures.drawing import Drawing, Mark
+from muntin.extensions.page.pictures.drawing import Drawing, Mark, over_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,20 +111,13 @@ class _Paper:
         self.axes.add_artist(Rectangle((start, place[2]), end - start, _HEIGHT, **style))
 
     def frame(self, shown: Timeline) -> None:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
         axes, lanes = self.axes, _lanes(shown)
-        locator = AutoDateLocator(minticks=4, maxticks=11)
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=True))
+        over_time(axes, 4, 11)
         axes.set_xlim(from_us(shown.low_us), from_us(shown.high_us))
         axes.set_ylim(-1.9, lanes)
         axes.set_yticks([-1.6 + _HEIGHT / 2, lanes / 2], ["batches", "windows"])
-        axes.tick_params(length=0)
         axes.grid(visible=True, axis="x", linewidth=0.6)
         axes.set_axisbelow(True)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
 
 
 def batch_reported(batch: ListedBatch) -> str:

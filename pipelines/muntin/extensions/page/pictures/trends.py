@@ -1,18 +1,59 @@
-"""The pictures of trends: bars over a week, a bar for each batch; what is not there has no bar."""
+"""The pictures of trends: bars over a week, a bar for each batch; what is not there has no bar.
+
+The pictures of results: one aggregate over time, a line for each key.
+"""
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from muntin.definition.instants import from_us
-from muntin.extensions.page.pictures.drawing import Drawing, Mark, drawn
+from muntin.extensions.page.pictures.drawing import Drawing, Mark, drawn, legend_label, over_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.extensions.page.views.batches import Trend
+    from muntin.extensions.page.views.results import Series
+
+_DOTS = 40  # windows up to which each has a dot
+
+
+def results_picture(name: str, lines: Sequence[Series]) -> str:
+    """The values of an aggregate over the ends of windows, as SVG."""
+
+    def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
+        axes = figure.add_subplot()
+        for at, line in enumerate(lines):
+            values = [nan if value is None else value for value in line.values]
+            marker = "o" if len(values) <= _DOTS else None
+            where = [from_us(us) for us in line.end_us]
+            axes.plot(
+                where,
+                values,
+                color=colours[f"s{at}"],
+                linewidth=1.4,
+                marker=marker,
+                markersize=3,
+                label=label(line),
+                gid=f"l{at}",
+            )
+        over_time(axes, 4, 11)
+        axes.grid(visible=True, linewidth=0.6)
+        if len(lines) > 1 or (lines and lines[0].key):
+            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        return {f"l{at}": Mark(label(line)) for at, line in enumerate(lines)}
+
+    return drawn(Drawing(11.0, 2.3, draw, f"{name} by window"))
+
+
+def label(line: Series) -> str:
+    """A key for people."""
+    return legend_label(", ".join("null" if part is None else part for part in line.key) or "all rows")
+
 
 _WIDE, _HIGH = 4.6, 1.5
 _COLOURS = ("s0", "s1")
@@ -52,19 +93,13 @@ def _bars(axes: Any, trend: Trend, values: np.ndarray, colour: str, at: int, nam
 
 
 def _frame(axes: Any, low: Any, high: Any, *, named: bool, whole: bool) -> None:  # noqa: ANN401 - matplotlib's
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.ticker import MaxNLocator
 
-    locator = AutoDateLocator(minticks=2, maxticks=5)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    over_time(axes, 2, 5, offset=False)
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=whole))
     axes.set_xlim(low, high)
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, axis="y", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.tick_params(length=0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
     if named:
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)

@@ -46,8 +46,12 @@ def trends(bound: Bound) -> list[Trend]:
     if (last_week := week(bound)) is None:
         return []
     lag_s, sums = last_week.lag_s, last_week.sums
-    size, unit = _scale(float(np.nanmax(lag_s, initial=0)))
-    big, bytes_unit = _bytes(float(max(sums["bytes_read"].max(), sums["bytes_written"].max())))
+    longest = float(np.nanmax(lag_s, initial=0))
+    scales = ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min"))
+    size, unit = next((each for each in scales if longest >= 2 * each[0]), (1, "s"))
+    most = float(max(sums["bytes_read"].max(), sums["bytes_written"].max()))
+    scales = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+    big, bytes_unit = next((each for each in scales if most >= each[0]), (1, "B"))
     asked = [
         ("rows read", "", {"": sums["rows_read"]}),
         ("late rows", "", {"": sums["rows_late"]}),
@@ -61,20 +65,6 @@ def trends(bound: Bound) -> list[Trend]:
         ),
     ]
     return [Trend(name, unit, last_week.start_us, last_week.end_us, values) for name, unit, values in asked]
-
-
-def _scale(seconds: float) -> tuple[int, str]:
-    for size, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
-        if seconds >= 2 * size:
-            return size, unit
-    return 1, "s"
-
-
-def _bytes(most: float) -> tuple[int, str]:
-    for size, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if most >= size:
-            return size, unit
-    return 1, "B"
 
 
 _STRETCHES = 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
 from muntin.definition.spelling import lasting, many
@@ -56,38 +56,47 @@ def calls(
     now_us: int,
 ) -> tuple[Call, ...]:
     """Everything of a pipeline that needs a person, the gravest first."""
-    urgent_calls = [
-        *_of_batches(pipeline_place, now, around),
-        *_of_unpublished(pipeline_place, now, around),
-        *_of_freshness(now),
+    all_calls = [*_of_batches(pipeline_place, now, around), *_of_unpublished(pipeline_place, now, around)]
+    if now.fresh is not None and not now.fresh.met:
+        what = f"not fresh: {now.fresh.in_words(lasting)}, the target is {lasting(now.fresh.within_us)}"
+        all_calls.append(Call(what, "see which batch waits, and for what"))
+    all_calls += _of_silence(pipeline_place, now, around, now_us)
+    all_calls += _of_holes(pipeline_place, pipeline, now, around)
+    at = f"{quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
+    if now.unforgotten:
+        what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
+        do = "run muntin forget with these keys again; without a key it lists the requests"
+        all_calls.append(Call(what, do, f"muntin forget {at}"))
+    command, do = f"muntin status --sinks {at}", "the next run tries again; so does"
+    all_calls += [
+        Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, f"{command} --send")
+        for each in now.sinks
+        if each.failed
     ]
-    urgent_calls += [
-        *_of_silence(pipeline_place, now, around, now_us),
-        *_of_holes(pipeline_place, pipeline, now, around),
+    all_calls += [
+        Call(
+            f"{many(len(each.misfits), 'window')} of {each.window} not as published at {each.sink}",
+            "named, with column and reason, by",
+            command,
+        )
+        for each in now.sinks
+        if each.misfits
     ]
-    return (
-        *urgent_calls,
-        *_of_forgetting(pipeline_place, now),
-        *_of_sinks(pipeline_place, now),
-        *_of_refused(reports),
-    )
+    if refused := sum(report.rows_quarantined for report in reports):
+        what = f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}"
+        all_calls.append(Call(what, "see the reasons under Quarantine"))
+    return tuple(all_calls)
 
 
 def _of_batches(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
     """The batches that failed, and the batches that a suite holds."""
     batch_stretches = stretches(now.states.of(*NEED_A_PERSON)) if now.states else []
     left = len(batch_stretches) - _MOST
-    more = (
-        [
-            Call(
-                f"{many(left, 'earlier stretch')} of batches failed or held",
-                "see them in the table of batches",
-            )
-        ]
-        if left > 0
-        else []
-    )
-    return [_of_stretch(pipeline_place, each, around) for each in reversed(batch_stretches[-_MOST:])] + more
+    all_calls = [_of_stretch(pipeline_place, each, around) for each in reversed(batch_stretches[-_MOST:])]
+    if left > 0:
+        what = f"{many(left, 'earlier stretch')} of batches failed or held"
+        all_calls.append(Call(what, "see them in the table of batches"))
+    return all_calls
 
 
 def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
@@ -113,7 +122,7 @@ def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
     command = (
         _cleared(pipeline_place, each, last_us, step)
         if around.in_airflow and one.link
-        else _run(pipeline_place, each, last_us)
+        else again(pipeline_place, each.start_us, each.end_us, last_us).command
     )
     return Call(
         f"{count}{span} {what}",
@@ -138,10 +147,6 @@ def _cleared(pipeline_place: Place, each: Stretch, last_us: int, step: str | Non
     )
 
 
-def _run(pipeline_place: Place, each: Stretch, last_us: int) -> str | None:
-    return again(pipeline_place, each.start_us, each.end_us, last_us).command
-
-
 def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
     """Batches that were read, wait for nothing, and that no run is at work on."""
     waiting = now.states.of("waiting") if now.states else []
@@ -159,19 +164,8 @@ def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) 
     ]
 
 
-def _of_freshness(now: PipelineStatus) -> list[Call]:
-    if now.fresh is None or now.fresh.met:
-        return []
-    return [
-        Call(
-            f"not fresh: {now.fresh.in_words(lasting)}, the target is {lasting(now.fresh.within_us)}",
-            "see which batch waits, and for what",
-        )
-    ]
-
-
 def _of_holes(pipeline_place: Place, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
-    holes = [(_us(low), _us(high)) for low, high in now.missing or ()]
+    holes = [(instant_us(low, "time"), instant_us(high, "time")) for low, high in now.missing or ()]
     failed = {each.start_us for each in now.states.of(*NEED_A_PERSON, "running")} if now.states else set()
     holes = [hole for hole in holes if hole[0] not in failed]
     if not holes:
@@ -184,48 +178,6 @@ def _of_holes(pipeline_place: Place, pipeline: Pipeline, now: PipelineStatus, ar
     command = how.airflow or how.command if around.in_airflow or not how.command else how.command
     return [
         Call(f"{many(len(holes), 'interval')} missing: {named}{waiting}", "run it, as by a backfill", command)
-    ]
-
-
-def _of_refused(reports: Sequence[BatchReport]) -> list[Call]:
-    if not (refused := sum(report.rows_quarantined for report in reports)):
-        return []
-    return [
-        Call(
-            f"{many(refused, 'row')} quarantined in the last {many(len(reports), 'batch')}",
-            "see the reasons under Quarantine",
-        )
-    ]
-
-
-def _of_forgetting(pipeline_place: Place, now: PipelineStatus) -> list[Call]:
-    if not now.unforgotten:
-        return []
-    what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
-    listed = f"muntin forget {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
-    return [
-        Call(what, "run muntin forget with these keys again; without a key it lists the requests", listed)
-    ]
-
-
-def _of_sinks(pipeline_place: Place, now: PipelineStatus) -> list[Call]:
-    file, root = quote(str(pipeline_place.file)), quote(str(pipeline_place.root))
-    command = f"muntin status --sinks {file} --root {root} --send"
-    do = "the next run tries again; so does"
-    calls = [
-        Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command)
-        for each in now.sinks
-        if each.failed
-    ]
-    left = [(len(each.misfits), each) for each in now.sinks if each.misfits]
-    names = command.removesuffix(" --send")
-    return calls + [
-        Call(
-            f"{many(count, 'window')} of {each.window} not as published at {each.sink}",
-            "named, with column and reason, by",
-            names,
-        )
-        for count, each in left
     ]
 
 
@@ -246,7 +198,3 @@ def _of_silence(pipeline_place: Place, now: PipelineStatus, around: Around, now_
     if around.dead:
         return [Call(what, "see the top of the page: Airflow is not at work")]
     return [Call(what, "see whether the DAG is paused or its scheduler is dead")]
-
-
-def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
-    return instant_us(moment, "time")

@@ -112,6 +112,7 @@ def reported(
 
 
 def _reported(at: Seen, window: str, one: Explained, runs: Runs) -> ReportedWindow:
+    starts = [_us(part.batch) for part in (*one.parts, *one.missed)]
     closed = None if one.closed_by is None else _us(one.closed_by)
     published = None if closed is None else published_at(at.bound.store, closed)
     return ReportedWindow(
@@ -125,17 +126,11 @@ def _reported(at: Seen, window: str, one: Explained, runs: Runs) -> ReportedWind
         one.missed[:PARTS],
         len(one.parts),
         len(one.missed),
-        _again(at, one),
+        again(at.place, min(starts), at.pipeline.intervals.after(max(starts)), max(starts))
+        if starts
+        else None,
         one.hidden,
     )
-
-
-def _again(at: Seen, one: Explained) -> Again | None:
-    """How the batches run again from the first to the last that have rows inside of its bounds."""
-    starts = [_us(part.batch) for part in (*one.parts, *one.missed)]
-    if not starts:
-        return None
-    return again(at.place, min(starts), at.pipeline.intervals.after(max(starts)), max(starts))
 
 
 def _us(moment: datetime) -> int:

@@ -19,7 +19,6 @@ from muntin.jobs.records.batch_status import together
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.seen import Seen
     from muntin.jobs.records.attempts import Attempt
 
@@ -99,6 +98,16 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     last_end_us = at.pipeline.intervals.after(one.starts[-1])
     link = next((run.link for run in reversed(waiting) if run.covers(one.starts[-1], last_end_us)), None)
     reports = tuple(one.reports.values())
+    words = [
+        "muntin",
+        "publish",
+        str(at.place.file or "FILE"),
+        "--root",
+        str(at.place.root),
+        "--despite",
+        verdict,
+        "--reason",
+    ]
     return Held(
         one.name,
         one.starts[0],
@@ -106,20 +115,6 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
         len(one.starts),
         reports,
         others,
-        _command(at.place, verdict),
+        f"{' '.join(map(quote, words))} '...'",
         link,
     )
-
-
-def _command(pipeline_place: Place, verdict: str) -> str:
-    words = [
-        "muntin",
-        "publish",
-        str(pipeline_place.file or "FILE"),
-        "--root",
-        str(pipeline_place.root),
-        "--despite",
-        verdict,
-        "--reason",
-    ]
-    return f"{' '.join(map(quote, words))} '...'"

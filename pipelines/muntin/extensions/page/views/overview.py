@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from muntin.extensions.page.installation import Place
     from muntin.extensions.page.views.held import Around
     from muntin.jobs.records.batch_status import BatchStates
-    from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound
 
 RECENT = 10
@@ -111,7 +110,12 @@ def line(pipeline_place: Place, now_us: int, around: Around = NOTHING) -> Line:
     try:
         bound = bind(pipeline_place.pipeline, pipeline_place.root)
         if not bound.folder.is_dir():
-            return _unborn(pipeline_place, bound)
+            if newest_earlier(bound) is None:  # it never ran, which needs no person
+                return Line(pipeline_place.name)
+            file, root = quote(str(pipeline_place.file)), quote(str(pipeline_place.root))
+            command = f"muntin run --rebuild {file} --root {root}"
+            call = Call("its definition has changed what states hold", "read the batches again", command)
+            return Line(pipeline_place.name, calls=(call,))
         now = status(
             pipeline_place.pipeline,
             root=pipeline_place.root,
@@ -132,13 +136,17 @@ def _line(
     now_us: int,
 ) -> Line:
     since, counts = (
-        [_us(window.open_since) for window in now.windows if window.open_since],
+        [instant_us(window.open_since, "time") for window in now.windows if window.open_since],
         [window.open for window in now.windows],
     )
-    reports, verdicts = _last_reports(bound), _last_verdicts(bound)
+    read = accumulated(bound, bound.frame_sets[0].table)
+    some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
+    verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
+    reports = batch_reports(bound, [Interval(start, end) for start, end in some])
+    verdicts = [verdicts[0] | {"window": name} for name, verdicts in verdicts_of_windows if verdicts]
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
     published_us = now.states.published_us if now.states else None
-    watermark_us = None if now.watermark is None else _us(now.watermark)
+    watermark_us = None if now.watermark is None else instant_us(now.watermark, "time")
     late, refused = (
         sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined")
     )
@@ -171,36 +179,4 @@ def _lag(now: PipelineStatus, watermark_us: int | None, now_us: int) -> int | No
     return lag_us if keeps_up or now.fresh or lag_us <= _WEEK_US else None
 
 
-def _unborn(pipeline_place: Place, bound: Bound) -> Line:
-    """A pipeline without a state under its definition: it never ran, which needs no person, or its definition
-    was changed.
-    """
-    earlier = newest_earlier(bound)
-    if earlier is None:
-        return Line(pipeline_place.name)
-    command = (
-        f"muntin run --rebuild {quote(str(pipeline_place.file))} --root {quote(str(pipeline_place.root))}"
-    )
-    return Line(
-        pipeline_place.name,
-        calls=(Call("its definition has changed what states hold", "read the batches again", command),),
-    )
-
-
 _GRAVE = {"passed": 0, "warning": 1, "failed": 2}
-
-
-def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
-    return instant_us(moment, "time")
-
-
-def _last_reports(bound: Bound) -> list[BatchReport]:
-    table = bound.frame_sets[0].table
-    read = accumulated(bound, table)
-    some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
-    return batch_reports(bound, [Interval(start, end) for start, end in some])
-
-
-def _last_verdicts(bound: Bound) -> list[Mapping[str, Any]]:
-    verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
-    return [verdicts[0] | {"window": name} for name, verdicts in verdicts_of_windows if verdicts]

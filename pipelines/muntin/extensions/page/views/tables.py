@@ -17,7 +17,7 @@ from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from muntin.extensions.page.views.seen import Key, Seen
     from muntin.jobs.inspect.some_windows import Place
@@ -54,7 +54,9 @@ class WindowTable:
 def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> WindowTable:
     """A page of a window's published table."""
     page = some_windows(at.bound, window, asked, limit=ROWS, begin=begin)
-    rows, columns = page.rows, _result_columns(at, window, page.rows.column_names)
+    there = page.rows.column_names
+    order = (*at.bound.windows[window].columns, *at.pipeline.results)
+    rows, columns = page.rows, [name for name in order if name in there]
     values = (
         zip(*(values_of(rows[name]) for name in columns), strict=True) if columns else iter([()] * len(rows))
     )
@@ -74,12 +76,6 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
         int(ledger.entries.published.sum()) if ledger else 0,
         place_text(page.after),
     )
-
-
-def _result_columns(at: Seen, window: str, there: Sequence[str]) -> list[str]:
-    """The columns of results in the order of the definition, without states."""
-    order = (*at.bound.windows[window].columns, *at.pipeline.results)
-    return [name for name in order if name in there]
 
 
 def values_of(column: pa.ChunkedArray) -> list[Any]:

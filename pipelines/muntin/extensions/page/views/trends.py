@@ -127,7 +127,25 @@ def week(bound: Bound) -> Week | None:
         return None
     columns, span_us = ["batch", "recorded_at", *SUMMED], (newest_us - WEEK_US + 1, newest_us)
     table = read_reports(bound.store, columns, "publish", span_us)
-    return _week(bound, _by_batch(table)) if len(table) else None
+    if not len(table):
+        return None
+    table = _by_batch(table)
+    starts = table["batch"].to_numpy()
+    ends = np.array([bound.pipeline.intervals.after(start) for start in starts.tolist()], np.int64)
+    lag_us = table["recorded_at_min"].to_numpy() - ends
+    lag_s = np.where(lag_us <= WEEK_US, lag_us / 1e6, np.nan)
+    hours = -(-WEEK_US // _HOUR_US // MOST) or 1
+    # each batch has its own bar, or all have one that start within the same hours
+    bar = starts if len(starts) <= MOST else starts // (hours * _HOUR_US)
+    first = np.flatnonzero(np.append(True, bar[1:] != bar[:-1]))
+    sums = {name: np.add.reduceat(pc.fill_null(table[name], 0).to_numpy(), first) for name in SUMMED}
+    return Week(
+        starts[first],
+        ends[np.append(first[1:], len(ends)) - 1],
+        sums,
+        np.fmax.reduceat(lag_s, first),
+        len(starts),
+    )
 
 
 def _by_batch(table: pa.Table) -> pa.Table:
@@ -144,29 +162,3 @@ def _by_batch(table: pa.Table) -> pa.Table:
     return rows_by_batch.rename_columns(
         [name.removesuffix("_last").removesuffix("_sum") for name in rows_by_batch.column_names]
     )
-
-
-def _week(bound: Bound, table: pa.Table) -> Week:
-    starts = table["batch"].to_numpy()
-    ends = np.array([bound.pipeline.intervals.after(start) for start in starts.tolist()], np.int64)
-    lag_us = table["recorded_at_min"].to_numpy() - ends
-    lag_s = np.where(lag_us <= WEEK_US, lag_us / 1e6, np.nan)
-    bar = _bars(starts)
-    first = np.flatnonzero(np.append(True, bar[1:] != bar[:-1]))
-    columns = {name: pc.fill_null(table[name], 0).to_numpy() for name in SUMMED}
-    sums = {name: np.add.reduceat(column, first) for name, column in columns.items()}
-    return Week(
-        starts[first],
-        ends[np.append(first[1:], len(ends)) - 1],
-        sums,
-        np.fmax.reduceat(lag_s, first),
-        len(starts),
-    )
-
-
-def _bars(starts: Ints) -> Ints:
-    """The bar of each batch: its own, or of all batches that start within the same hours."""
-    if len(starts) <= MOST:
-        return starts
-    hours = -(-WEEK_US // _HOUR_US // MOST) or 1
-    return starts // (hours * _HOUR_US)

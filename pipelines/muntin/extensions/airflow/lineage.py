@@ -38,14 +38,13 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
     """Report to Airflow what the task `publish` read and wrote, and whether that is fresh enough: nothing if
     no window was published.
     """
-    from muntin.definition.instants import instant_us
-    from muntin.extensions.airflow.observed.column_lineage import emit_columns
+    from muntin.extensions.airflow.column_lineage import emit_columns
     from muntin.jobs.published.window_tables import table_of
     from muntin.jobs.records.metrics import of_pipeline
-    from muntin.jobs.records.reports_table import utc_now
+    from muntin.jobs.records.reports_table import now_us
 
     if tables := {window: str(table_of(bound, window)) for window in windows}:
-        fresh = of_pipeline(bound, instant_us(utc_now(), "now"))
+        fresh = of_pipeline(bound, now_us())
         _collect(task, _states(bound), [*tables.values()], {FRESH: fresh.to_dict()} if fresh else {})
         emit_columns(bound, tables)
 
@@ -73,14 +72,16 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
         return [
             path
             for name, member in bound.members.items()
-            for path in _sources(member, [_only(batch, name) for batch in batches])
+            for path in _sources(
+                member,
+                [
+                    replace(batch, manifest=tuple(file for file in batch.manifest if file.source == name))
+                    for batch in batches
+                ],
+            )
         ]
     paths = sorted({file.path for batch in batches for file in batch.manifest})
     return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
-
-
-def _only(batch: Accumulated, source: str) -> Accumulated:
-    return replace(batch, manifest=tuple(file for file in batch.manifest if file.source == source))
 
 
 def _states(bound: Bound) -> list[str]:

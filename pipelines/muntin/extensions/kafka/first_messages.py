@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from muntin.extensions.kafka.topics.broker import First
-from muntin.extensions.kafka.topics.client import broker_error, to_consume
+from muntin.extensions.kafka.broker import First
+from muntin.extensions.kafka.client import broker_error, to_consume
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from muntin.extensions.kafka.broker import Offsets
+    from muntin.extensions.kafka.client import ErrorLog
     from muntin.extensions.kafka.source import KafkaSource
-    from muntin.extensions.kafka.topics.broker import Offsets
-    from muntin.extensions.kafka.topics.client import ErrorLog
 
     Firsts = Mapping[int, Mapping[int, First]]  # instant -> partition -> the first of it
 

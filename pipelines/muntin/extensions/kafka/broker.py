@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from muntin.extensions.kafka.topics.client import ANSWER_S, answer, to_ask, until_led, worded
+from muntin.extensions.kafka.client import ANSWER_S, answer, to_ask, until_led, worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

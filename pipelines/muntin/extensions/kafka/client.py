@@ -49,7 +49,10 @@ def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) 
     {'security.protocol': 'SASL_SSL', 'sasl.username': 'me', 'sasl.password': 'secret', 'sasl.mechanism':
     'PLAIN'}
     """
-    client_settings = {str(name): _text(value) for name, value in extra.items()}
+    client_settings = {
+        str(name): (str(value).lower() if isinstance(value, bool) else str(value))
+        for name, value in extra.items()
+    }
     if login and password:
         theirs = {"sasl.username": login, "sasl.password": password}
         client_settings = {**client_settings, **theirs}
@@ -57,10 +60,6 @@ def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) 
             client_settings["sasl.mechanism"] = "PLAIN"
         client_settings.setdefault("security.protocol", "SASL_SSL")
     return client_settings
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 ANSWER_S = 6

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import BrokerError
-from muntin.extensions.kafka.topics.client import REGISTRY, settings
-from muntin.extensions.kafka.topics.json_fields import spelled
+from muntin.extensions.kafka.client import REGISTRY, settings
+from muntin.extensions.kafka.json_fields import spelled
 from muntin.sources.nested_types import element, map_types, members, plain_name
 
 if TYPE_CHECKING:
@@ -87,15 +87,28 @@ def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
         behind_header = dual_schema_id_deserializer(*message)
         return behind_header
 
+    from confluent_kafka.schema_registry import SchemaRegistryClient
+
+    theirs = {
+        name.removeprefix(REGISTRY): value
+        for name, value in settings(source.connection).items()
+        if name.startswith(REGISTRY)
+    }
     framed = _asking(
         source,
-        AvroDeserializer(_registry(source), source.schema, conf={"schema.id.deserializer": content_of}),
+        AvroDeserializer(
+            SchemaRegistryClient(
+                {"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs}
+            ),
+            source.schema,
+            conf={"schema.id.deserializer": content_of},
+        ),
     )
     return lambda value: _whole(framed(value), behind_header)
 
 
 def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
-    from muntin.extensions.kafka.topics.protobuf_fields import fields_of
+    from muntin.extensions.kafka.protobuf_fields import fields_of
 
     if source.registry is None:
         return lambda value: fields_of(source.schema.FromString(value))  # type: ignore[attr-defined]
@@ -138,17 +151,6 @@ def _unreached(source: KafkaSource, said: str) -> BrokerError:
         f" and to the credentials in the connection {source.connection!r} ({REGISTRY}basic.auth.user.info)."
         " Nothing was read"
     )
-
-
-def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
-    from confluent_kafka.schema_registry import SchemaRegistryClient
-
-    theirs = {
-        name.removeprefix(REGISTRY): value
-        for name, value in settings(source.connection).items()
-        if name.startswith(REGISTRY)
-    }
-    return SchemaRegistryClient({"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs})
 
 
 def _whole(message_value: Any, content: io.BytesIO) -> Any:  # noqa: ANN401 - what the bytes say

@@ -19,6 +19,7 @@ from muntin.sources.exact_json.numbers import MAY_BE_LOST
 from muntin.sources.exact_json.values import DEEPEST, WHOLE, MisfitError, member, parsed
 from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves, plain_name
 from muntin.sources.new_session import connect
+from muntin.sources.reading.scan import literal, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -69,7 +70,7 @@ def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
     if any("DOUBLE" in _plain_kinds(kind) for kind in kinds.values()):
         odd += f" OR regexp_matches(value, '{MAY_BE_LOST}')"
     rows_with_json = f"SELECT *, CASE WHEN NOT ({odd}) THEN value END AS muntin_json FROM muntin_given"
-    paths, names = ", ".join(map(_path, kinds)), ", ".join(map(_literal, kinds))
+    paths, names = ", ".join(map(_path, kinds)), ", ".join(map(literal, kinds))
     kinds_and_parts = (
         f"json_type(muntin_json, [{paths}]) AS muntin_kinds, json_extract_string(muntin_json, [{paths}]) AS"
         " muntin_parts"
@@ -89,7 +90,7 @@ def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
 
 def _path(name: str) -> str:
     """The path of a member. https://www.rfc-editor.org/rfc/rfc6901 says how a name is a path."""
-    return _literal("/" + name.replace("~", "~0").replace("/", "~1"))
+    return literal("/" + name.replace("~", "~0").replace("/", "~1"))
 
 
 def _text(number: int, kind: str) -> str:
@@ -167,7 +168,7 @@ def _typed(kinds: Mapping[str, str], texts: str, cut: Collection[str | None]) ->
     `cut`: fields that lose parts of microseconds.
     """
     chosen = ", ".join(
-        f"{cast(f'muntin_field_{at}', kind, cut=name in cut)} AS {_quoted(name)}"
+        f"{cast(f'muntin_field_{at}', kind, cut=name in cut)} AS {quoted(name)}"
         for at, (name, kind) in enumerate(kinds.items())
     )
     return f"SELECT {chosen}, {', '.join(_OWN)} FROM ({texts}) ORDER BY muntin_number"
@@ -188,14 +189,6 @@ def _cast(text: str, kind: str, *, cut: bool) -> str:
         f"regexp_matches({text}, '\\.[0-9]{{{kind.rstrip(')').rpartition(',')[2].strip()}}}[0-9]*[1-9]')"
     )
     return f"CASE WHEN {inexact} THEN ('not as it is: ' || {text})::{kind} ELSE {in_type(text, kind)} END"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _miscast(texts: pa.Table, kinds: Mapping[str, str], cut: Collection[str | None]) -> Faults:

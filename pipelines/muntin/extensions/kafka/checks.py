@@ -157,18 +157,14 @@ def check_schema(value: str, registry: str | None, schema: object) -> None:
                 " schema='{\"type\": ...}'"
             )
         if schema is not None:
-            _check_json(schema)
+            try:
+                json.loads(schema)  # type: ignore[arg-type]
+            except (ValueError, TypeError):
+                raise DefinitionError(
+                    f"schema: {str(schema)[:60]!r} is no JSON; give the schema of Avro as a text"
+                ) from None
     elif value == "protobuf":
         if not hasattr(schema, "FromString"):
             raise DefinitionError('value="protobuf" needs schema=, the class of a message that protoc made')
     elif schema is not None or (registry is not None and value != "json"):
         raise DefinitionError(f"schema= and registry= are for avro and protobuf; the values here are {value}")
-
-
-def _check_json(schema: object) -> None:
-    try:
-        json.loads(schema)  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        raise DefinitionError(
-            f"schema: {str(schema)[:60]!r} is no JSON; give the schema of Avro as a text"
-        ) from None

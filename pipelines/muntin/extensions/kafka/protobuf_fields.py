@@ -33,12 +33,10 @@ def fields_of(message: Message) -> dict[str, Any]:
 def _whole(field: FieldDescriptor, value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
     if isinstance(value, MutableMapping):
         of = field.message_type.fields_by_name["value"]
-        return {_name(key): _one(of, value[key]) for key in value}
+        return {
+            (str(key).lower() if isinstance(key, bool) else str(key)): _one(of, value[key]) for key in value
+        }
     return [_one(field, each) for each in value] if isinstance(value, MutableSequence) else _one(field, value)
-
-
-def _name(key: object) -> str:
-    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _one(field: FieldDescriptor, value: Any) -> Any:  # noqa: ANN401 - as above

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from muntin.definition.extras import need
-from muntin.extensions.alerts.channels.addresses import ChannelError, for_chat, plain
+from muntin.extensions.alerts.addresses import ChannelError, for_chat, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from muntin.extensions.alerts.channels.addresses import Address
+    from muntin.extensions.alerts.addresses import Address
     from muntin.extensions.alerts.message import Message
 
 CONNECT_S, READ_S = 3.0, 4.0
@@ -70,9 +70,12 @@ def _reported(service: Any, original: Message) -> bool:  # noqa: ANN401 - Appris
     import apprise
 
     message = plain(original) if service.schema in _NO_CHATS else for_chat(original)
+    lines = re.sub(
+        " {2,}", lambda spaces: "&nbsp;" * (len(spaces[0]) - 1) + " ", escape(message.text)
+    ).splitlines()
     forms = {
         apprise.NotifyFormat.MARKDOWN: message.markdown,
-        apprise.NotifyFormat.HTML: _html(message.text),
+        apprise.NotifyFormat.HTML: f'<div style="font-family: monospace">{"<br/>".join(lines)}</div>',
     }
     body = forms.get(service.notify_format, message.text)
     one = apprise.Apprise()
@@ -82,12 +85,6 @@ def _reported(service: Any, original: Message) -> bool:  # noqa: ANN401 - Appris
             body=body, title=message.title, notify_type=message.tone, body_format=service.notify_format
         )
     )
-
-
-def _html(text: str) -> str:
-    """A text as HTML that keeps its lines and columns, also where Apprise makes plain text of it again."""
-    lines = re.sub(" {2,}", lambda spaces: "&nbsp;" * (len(spaces[0]) - 1) + " ", escape(text)).splitlines()
-    return f'<div style="font-family: monospace">{"<br/>".join(lines)}</div>'
 
 
 @contextmanager

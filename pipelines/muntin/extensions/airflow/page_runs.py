@@ -24,6 +24,8 @@ _MOST = 500  # runs of a DAG, the newest
 
 def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the page
     """The runs of these DAGs, the paused DAGs and the dead parts, as Airflow knows them."""
+    from airflow.api.common.airflow_health import get_airflow_health
+    from airflow.configuration import conf
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
     from airflow.models.taskinstance import TaskInstance
@@ -59,11 +61,17 @@ def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the pa
             select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)
         ).all()
     attempts_of_dag: dict[str, list[Attempt]] = {name: [] for name in names}
+    base_url = str(conf.get("api", "base_url", fallback="")).rstrip("/")
     for run in runs:
         attempts_of_dag[run.dag_id].append(
-            attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), _base_url())
+            attempt_of(run, by_run.get((run.dag_id, run.run_id), {}), base_url)
         )
-    return extension("page", "host").Around(attempts_of_dag, frozenset(paused), dead_parts(), in_airflow=True)
+    health = get_airflow_health()
+    parts = {"scheduler": "scheduler", "dag_processor": "DAG processor"}
+    ill = [(part, health[part]) for part in parts if health[part]["status"] == "unhealthy"]
+    host = extension("page", "host")
+    dead = tuple(host.Dead(parts[part], _heartbeat(facts[f"latest_{part}_heartbeat"])) for part, facts in ill)
+    return host.Around(attempts_of_dag, frozenset(paused), dead, in_airflow=True)
 
 
 class _Run:
@@ -128,25 +136,8 @@ def _spans(run: Any) -> tuple[tuple[int, int], ...]:  # noqa: ANN401 - a row of 
     return ((_us(start), _us(end)),) if start and end and start != end and not asked.get(START) else ()
 
 
-def dead_parts() -> tuple[Any, ...]:
-    """The parts of Airflow without which no run begins, and that give no sign of life."""
-    from airflow.api.common.airflow_health import get_airflow_health
-
-    health = get_airflow_health()
-    parts = {"scheduler": "scheduler", "dag_processor": "DAG processor"}
-    ill = [(part, health[part]) for part in parts if health[part]["status"] == "unhealthy"]
-    dead = extension("page", "host").Dead
-    return tuple(dead(parts[part], _heartbeat(facts[f"latest_{part}_heartbeat"])) for part, facts in ill)
-
-
 def _heartbeat(text: str | None) -> int | None:
     return _us(datetime.fromisoformat(text)) if text else None
-
-
-def _base_url() -> str:
-    from airflow.configuration import conf
-
-    return str(conf.get("api", "base_url", fallback="")).rstrip("/")
 
 
 def _us(moment: datetime | None) -> int:

@@ -1,1 +1,0 @@
-"""The lineage of runs, and whether windows are fresh, for other programs."""

@@ -1,1 +1,0 @@
-"""The questions of the page to Airflow, inside of its web server."""
