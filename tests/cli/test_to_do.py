@@ -39,10 +39,10 @@ def test_changed_sources(muntin: Muntin, project: Project):
     read(muntin, project)
     project.bring("2020-01-02", DAYS["2020-01-02"] + "2020-01-02T04:00:00Z,ü,5\n")
     assert read(muntin, project) == {"2020-01-02": "a file has another size"}
-    (project.folder / "2020-01-01b.csv").write_text(DAYS["2020-01-01"])
+    project.bring("2020-01-01b", DAYS["2020-01-01"])
     assert read(muntin, project) == {"2020-01-01": "new file: 2020-01-01b.csv"}
     (project.folder / "2020-01-01b.csv").unlink()
-    later = time.time() + 60
+    later = time.time() + 3600
     os.utime(project.bring("2020-01-02", DAYS["2020-01-02"].replace("3\n", "7\n") + "2020-01-02T04:00:00Z,ü,5\n"), (later, later))
     assert read(muntin, project) == {
         "2020-01-01": "file gone: 2020-01-01b.csv",

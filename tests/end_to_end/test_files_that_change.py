@@ -17,6 +17,7 @@ from muntin.jobs.accumulate import accumulate_split, accumulate_task
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import outdated
+from muntin.sources.listing import digest
 from tests.end_to_end.hourly import Hourly, hour, times
 
 TWO_FRAME_SETS = {
@@ -109,15 +110,16 @@ def test_the_manifest_says_what_was_read(written_ns: int, tmp_path: Path) -> Non
     case, write = hourly(tmp_path)
     path = write(1)
     case.run()
-    assert manifest(case) == [[str(path), path.stat().st_size, 2, path.stat().st_mtime_ns, None]]
+    stat = path.stat()
+    assert manifest(case) == [[str(path), stat.st_size, 2, max(stat.st_mtime_ns, stat.st_ctime_ns), digest(str(path))]]
     assert why(case) == []
     write(2)
     os.utime(path, ns=(written_ns, written_ns))
     assert why(case) == ["written since it was read: 00.parquet"]
 
 
-def test_a_checksum_tells_what_size_and_time_do_not(tmp_path: Path) -> None:
-    case, write = hourly(tmp_path, checksum=True)
+def test_the_content_tells_what_size_and_time_do_not(tmp_path: Path) -> None:
+    case, write = hourly(tmp_path)
     path = write(1)
     case.run()
     stat = path.stat()

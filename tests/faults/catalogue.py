@@ -214,7 +214,7 @@ FAULTS = {
         Fault(
             20,
             "the source of a batch changed since it was read",
-            "the run says so, replaces the batch and derives what depends on it; `backfill` finds such batches",
+            "the run says so, replaces the batch and derives what depends on it; each run finds such batches",
             (
                 "end_to_end/test_files_that_change.py::test_the_manifest_says_what_was_read",
                 "end_to_end/test_files_that_change.py::test_a_checksum_tells_what_size_and_time_do_not",

@@ -11,12 +11,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import obstore
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -25,6 +26,8 @@ import pytest
 from muntin import Pipeline, Renamed, as_of, over, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import main
+from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError, SourceError, StateError, StorageError
 from muntin.files.paths import AnyPath, path_of, sizes_below
 from muntin.jobs.doctor.diagnosis import diagnose
@@ -36,6 +39,7 @@ from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.sources.listing import source_files
 from muntin.sources.sessions import fetched_files
 from tests.object_store import KEY, SECRET, AnyServer, only_of_versitygw
 from tests.source_options import grouped
@@ -209,6 +213,14 @@ def written(rows: pa.Table, form: str) -> bytes:
     return gzip.compress(out.getvalue()) if form.endswith(".gz") else out.getvalue()
 
 
+def counted(call: Callable[..., Any], calls: list[object]) -> Callable[..., Any]:
+    def called(*given: Any, **more: Any) -> Any:
+        calls.append(given)
+        return call(*given, **more)
+
+    return called
+
+
 def put(bucket: str, form: str, rows: pa.Table = ROWS) -> None:
     """The rows of each hour, each row a file."""
     for at in range(len(rows)):
@@ -252,6 +264,23 @@ class TestASource:
         assert [batch.interval_start.hour for batch in outdated(pipeline, root=tmp_path, start=START, end=END)] == [1, 2]
         run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
         assert found(pipeline, tmp_path) == [*ALL[:2], (1, "a", 2, 10), (2, "a", 1, 9)]
+
+    # 40 hours, each with a folder of its own
+    @pytest.mark.parametrize("pattern", [f"{HOURLY}/*.csv", "*/{start:%m/%d/%H}/[0-9].csv", "**/{start:%d/%H}/?.csv", f"{HOURLY}/0.csv"])
+    def test_many_folders_are_listed_at_once(self, bucket: str, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        every = [
+            Interval(at, at + 3_600_000_000)
+            for at in range(instant_us(START, "start"), instant_us(START + 40 * HOUR, "end"), 3_600_000_000)
+        ]
+        for hour in every[::2]:
+            path_of(bucket, f"{from_us(hour.start_us):%Y/%m/%d/%H}/0.csv").write_bytes(b"k")
+        asked, source = [], clicks(f"{bucket}/{pattern}").source
+        one_by_one = {hour: source_files(source, [hour])[0][hour] for hour in every}
+        for name in ("list", "list_with_delimiter", "head"):
+            monkeypatch.setattr(obstore, name, counted(getattr(obstore, name), asked))
+        assert source_files(source, every)[0] == one_by_one
+        assert [len(files) for files in one_by_one.values()] == [1, 0] * 20
+        assert len(asked) == 1
 
     def test_notes_size_and_etag_of_each_object(self, bucket: str, tmp_path: Path) -> None:
         put(bucket, "csv")

@@ -154,6 +154,7 @@ def summary(report: "RunReport") -> list[str]:
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:
         lines.append(f"another source than at the last run: {', '.join(changed)}")
+    lines += [f"left as it was: {line}" for line in report.unsettled]
     if report.waiting_for:
         lines.append(f"missing: {stretches(report.waiting_for)}; what was accumulated beyond waits for it")
     if report.left_behind:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -63,39 +62,36 @@ def read_batches(
     promoting: bool = True,
     unpublished: bool = False,
 ) -> Work:
-    """Read batches, each range of neighbours in bulk, on one runner; one report and one alert over all. With
-    `dry_run` only the definition is checked.
+    """Read batches in bulk, whether neighbours or not. With `dry_run` only the definition is checked.
 
     `link` is the command that goes on, for the alert. `unpublished`: windows of batches that were read before
     are published, too.
     """
-    from muntin.jobs.check import check_range
-    from muntin.jobs.publish.spark_needed import spark_needed
-    from muntin.jobs.reported_run import failure_reported, reported
-    from muntin.jobs.run import run as run_range
-    from muntin.jobs.upkeep.to_do import joined, parted, ranges
-    from muntin.tasks import runner_for
+    from muntin.jobs.check import check
+    from muntin.jobs.reported_run import batches_and_tell
+    from muntin.jobs.state.bound import bind
+    from muntin.jobs.upkeep.to_do import intervals_of, parted
+    from muntin.jobs.upkeep.to_do import unpublished as has_unpublished
 
     todo, left = parted(outdated_batches, allow_missing=allow_missing)
-    spans = ranges(pipeline, root, todo, unpublished=unpublished)
-    options = {"validate": validate, "allow_missing": allow_missing}
-    for start, end in spans:
-        check_range(pipeline, root=root, start=start, end=end, **options)
-    if dry_run or not spans:
+    intervals, options = intervals_of(todo), {"validate": validate, "allow_missing": allow_missing}
+    if intervals:
+        check(bind(pipeline, root), intervals, columns=True, **options)
+    if dry_run or not (intervals or (unpublished and has_unpublished(pipeline, root))):
         return Work(todo, left, None)
     say_where(pipeline, url, validate=validate)
-    one_range = partial(run_range, pipeline, root=root, promoting=promoting, **options)  # type: ignore[arg-type]
-    with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
-        reports = []
-        for a, b in spans:
-            with failure_reported(pipeline, root, a, b, link=link):
-                reports.append(one_range(start=a, end=b, spark=runner, progress=_placed(tell, a, b)))
-    report = reported(pipeline, root, spans[0][0], spans[-1][1], joined(reports), link=link)
+    with exported():
+        report = batches_and_tell(
+            pipeline,
+            root=root,
+            intervals=intervals,
+            link=link,
+            spark=url,
+            progress=tell,
+            promoting=promoting,
+            **options,
+        )
     return Work(todo, left, report)
-
-
-def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:
-    return lambda step: tell(f"{step} [{start:%Y-%m-%d %H:%M}, {end:%Y-%m-%d %H:%M})")
 
 
 def say_work(work: Work, *, none: str, dry_run: bool = False, as_json: bool = False) -> int:
@@ -164,8 +160,8 @@ def run(
 
     Without START and END all that there is to do up to now: batches that were never read, whose files have
     changed, or that an earlier definition had read, and windows that are not published yet. With one of the
-    two, what there is to do from START on, or before END. With both, all batches between: they replace what
-    was read before. A batch that had rows and has no file any more stays as it is, and is an error between
+    two, what there is to do from START on, or before END. With both, all batches between, and what has
+    changed before. A batch that had rows and has no file any more stays as it is, and is an error between
     START and END; --allow-missing makes it empty. Alerts of the definition go to AIRFLOW_CONN_ALERTS of the
     environment.
 

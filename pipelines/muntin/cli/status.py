@@ -93,7 +93,7 @@ def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]"
         return states_below(root) if root.is_dir() else []
     from muntin.jobs.state.bound import bind
 
-    return [status(pipeline, root=root)] if bind(pipeline, root).folder.is_dir() else []
+    return [status(pipeline, root=root, compared=True)] if bind(pipeline, root).folder.is_dir() else []
 
 
 def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
@@ -165,6 +165,12 @@ def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
     ]
     parts = [f"{what} before {at(before)}" for what, before in tables if before]
     lines += [f"gone, as retain says: {', '.join(parts)}"] if parts else []
+    if one.changed:
+        lines.append(
+            f"{many(len(one.changed), 'batch')} changed at the source, oldest {at(one.changed[0])}: the next"
+            " run reads them again"
+        )
+    lines += [f"left as it was: {line}" for line in one.unsettled]
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     if one.unforgotten:

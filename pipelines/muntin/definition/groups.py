@@ -31,6 +31,11 @@ class Limits:
         idle_after: of several sources under watermark="events": how far the newest event of a source may be
             behind the end of a batch, as "2h". A source that is further behind does not hold the watermark
             back. None: each source does.
+        settle_after: a run reads files of an earlier batch that have changed once they were not written for
+            so long; before, their writer may be at work. A run of named batches does not wait.
+        max_changed: so many earlier batches a run reads again by itself, as their source has changed or rows
+            of dimensions that they looked up; more are left as they are, and reported with the command that
+            reads them. None: all.
 
     Raises:
         DefinitionError: no share of rows, or no duration.
@@ -41,10 +46,18 @@ class Limits:
     max_ahead: Duration = "1d"
     fresh_within: Duration | None = None
     idle_after: Duration | None = None
+    settle_after: Duration = "1m"
+    max_changed: int | None = None
 
     def __post_init__(self) -> None:
         check_share("max_quarantined", self.max_quarantined)
-        not_negative(self.max_ahead, "max_ahead")
+        for name in ("max_ahead", "settle_after"):
+            not_negative(getattr(self, name), name)
+        most = self.max_changed
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+            raise DefinitionError(
+                f"max_changed: {most!r} is no number of batches; write 100, or None for all"
+            )
         for name in ("max_behind", "idle_after"):
             _us_of(self, name)
         _ = self.fresh_within_us
@@ -56,6 +69,10 @@ class Limits:
     @property
     def fresh_within_us(self) -> int | None:
         return None if self.fresh_within is None else positive(self.fresh_within, "fresh_within")
+
+    @property
+    def settle_after_us(self) -> int:
+        return not_negative(self.settle_after, "settle_after")
 
     @property
     def max_behind_us(self) -> int | None:

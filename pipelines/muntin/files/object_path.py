@@ -63,9 +63,9 @@ class ObjectPath(ObjectFile):
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - as `Path.mkdir`
         """Nothing: a folder is there while a file is."""
 
-    def files(self) -> list[tuple[ObjectPath, ObjectStat]]:
-        """All files below, each with its facts, ascending."""
-        return sorted(self._below(), key=lambda path_and_stat: path_and_stat[0])
+    def files(self, after: str | None = None) -> list[tuple[ObjectPath, ObjectStat]]:
+        """All files below, each with its facts, ascending. `after`: with greater keys alone."""
+        return sorted(self._below(after=after), key=lambda path_and_stat: path_and_stat[0])
 
     def entries(self) -> dict[str, ObjectStat]:
         """The names in the folder, each with its facts, ascending."""
@@ -120,11 +120,12 @@ class ObjectPath(ObjectFile):
                 above = above.parent
         return sorted({*files, *folders})
 
-    def _below(self, chunk: int = 1000) -> Iterator[tuple[ObjectPath, ObjectStat]]:
+    def _below(self, chunk: int = 1000, after: str | None = None) -> Iterator[tuple[ObjectPath, ObjectStat]]:
         import obstore
 
         with worded_errors(self.address):
-            for chunk_of_metas in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
+            chunks = obstore.list(to_ask(self.bucket), self.key or None, offset=after, chunk_size=chunk)
+            for chunk_of_metas in chunks:
                 for meta in chunk_of_metas:
                     yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)
 

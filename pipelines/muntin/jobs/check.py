@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.definition.extras import need
-from muntin.definition.instants import instant_us
 from muntin.definition.remarks import remarks
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
@@ -32,7 +31,6 @@ from muntin.sources.listing import splits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
 
     import pyarrow as pa
 
@@ -77,20 +75,6 @@ def check(
     if first:
         for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
             _log.warning("%s: %s", bound.pipeline.name, each)
-
-
-def check_range(
-    pipeline: Pipeline,
-    *,
-    root: str | AnyPath,
-    start: datetime,
-    end: datetime,
-    validate: bool = True,
-    allow_missing: bool = False,
-) -> None:
-    """`check` of a run of `[start, end)`."""
-    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    check(bind(pipeline, root), intervals, validate=validate, allow_missing=allow_missing, columns=True)
 
 
 @dataclass(frozen=True, slots=True)

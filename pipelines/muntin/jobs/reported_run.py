@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +37,30 @@ def run_and_tell(
     `link`: the command that goes on, for the message. A channel that is down raises nothing: the report says
     so.
     """
-    from muntin.jobs.run import run
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    return batches_and_tell(pipeline, root=root, intervals=intervals, link=link, **options)
 
-    with failure_reported(pipeline, root, start, end, link=link):
-        report = run(pipeline, root=root, start=start, end=end, **options)
-    return reported(pipeline, root, start, end, report, link=link)
+
+def batches_and_tell(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    intervals: Sequence[Interval],
+    link: str,
+    **options: Any,  # noqa: ANN401 - those of `run_batches`
+) -> RunReport:
+    """`run_and_tell` of some batches, neighbours or not."""
+    from muntin.jobs.run import run_batches
+
+    try:
+        report = run_batches(pipeline, root=root, intervals=intervals, **options)
+    except Exception as wrong:
+        # of an interval or a root that cannot be: the caller learns it from `wrong`
+        with suppress(MuntinError):
+            for bound, alerts in _listening(pipeline, root, intervals):
+                alerts.failed(bound, intervals, wrong, link=link)
+        raise
+    return _reported(pipeline, root, intervals, report, link=link)
 
 
 def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any) -> RunReport:  # noqa: ANN401 - those of `publish_approved`
@@ -51,47 +70,34 @@ def publish_and_tell(pipeline: Pipeline, *, root: str | AnyPath, **options: Any)
     from muntin.jobs.publish_approved import publish_approved
 
     report = publish_approved(pipeline, root=root, **options)
-    return reported(
-        pipeline, root, report.batches[0].interval_start, report.batches[-1].interval_end, report, link=""
-    )
+    first, last = report.batches[0].interval_start, report.batches[-1].interval_end
+    intervals = pipeline.intervals.intervals(instant_us(first, "start"), instant_us(last, "end"))
+    return _reported(pipeline, root, intervals, report, link="")
 
 
-@contextmanager
-def failure_reported(
-    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str
-) -> Iterator[None]:
-    """Tell of a run that fails inside, and raise what it raised."""
-    try:
-        yield
-    except Exception as wrong:
-        # of an interval or a root that cannot be: the caller learns it from `wrong`
-        with suppress(MuntinError):
-            for bound, alerts, intervals in _listening(pipeline, root, start, end):
-                alerts.failed(bound, intervals, wrong, link=link)
-        raise
-
-
-def reported(
-    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str
+def _reported(
+    pipeline: Pipeline,
+    root: str | AnyPath,
+    intervals: Sequence[Interval],
+    report: RunReport,
+    *,
+    link: str,
 ) -> RunReport:
     """The report of a run that went well, with what became of its message."""
     lines = [
         line
-        for bound, alerts, intervals in _listening(pipeline, root, start, end)
+        for bound, alerts in _listening(pipeline, root, intervals)
         for line in alerts.ended(bound, intervals, report, link=link)
     ]
     return replace(report, alerts=tuple(lines))
 
 
 def _listening(
-    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime
-) -> Iterator[tuple[Bound, Alerts, Sequence[Interval]]]:
-    """The state, the listener and the batches of a range; nothing if the definition declares no alerts or the
-    range is empty.
-    """
-    if pipeline.alerts is None:
+    pipeline: Pipeline, root: str | AnyPath, intervals: Sequence[Interval]
+) -> Iterator[tuple[Bound, Alerts]]:
+    """The state and the listener; nothing if the definition declares no alerts or there are no batches."""
+    if pipeline.alerts is None or not intervals:
         return
-    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
-    if bound.alerts and intervals:
-        yield bound, bound.alerts, intervals
+    if bound.alerts:
+        yield bound, bound.alerts

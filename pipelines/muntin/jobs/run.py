@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.instants import from_us, instant_us
 from muntin.jobs import steps
 from muntin.jobs.check import check
+from muntin.jobs.inputs.changed_past import unsettled
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.promotion import lacking
@@ -82,17 +83,41 @@ def run(
         ExpectationsError: a critical expectation failed; nothing was published.
     """
     if start is None or end is None:
-        from muntin.jobs.upkeep.to_do import joined, parted, ranges, to_do
+        from muntin.jobs.upkeep.to_do import intervals_of, parted, to_do, unpublished
 
         batches = to_do(pipeline, root=root, now=utc_now(), start=start, end=end)
-        spans = ranges(pipeline, root, parted(batches, allow_missing=allow_missing)[0], unpublished=True)
-        options = {"validate": validate, "allow_missing": allow_missing, "progress": progress}
-        with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
-            return joined(
-                [run(pipeline, root=root, start=a, end=b, spark=runner, **options) for a, b in spans]  # type: ignore[arg-type]
-            )
+        intervals = intervals_of(parted(batches, allow_missing=allow_missing)[0])
+        if not intervals and not unpublished(pipeline, root):
+            return RunReport(())
+    else:
+        intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    return run_batches(
+        pipeline,
+        root=root,
+        intervals=intervals,
+        spark=spark,
+        validate=validate,
+        allow_missing=allow_missing,
+        progress=progress,
+        store=store,
+        promoting=promoting,
+    )
+
+
+def run_batches(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    intervals: Sequence[Interval],
+    spark: SparkSession | str | Runner | None = None,
+    validate: bool = True,
+    allow_missing: bool = False,
+    progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
+    promoting: bool = True,
+) -> RunReport:
+    """Run some batches, neighbours or not, and what else has changed, as `run` does."""
     tell = progress or (lambda _: None)
-    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
     with _states_measured(bound), attempted(bound.folder, intervals) as attempt, metered() as meter:
 
@@ -163,6 +188,7 @@ def concluded(
         sinks=sent,
         blocked_sinks=blocked,
         tables=tables_read(bound),
+        unsettled=tuple(unsettled(bound.folder)),
     )
 
 

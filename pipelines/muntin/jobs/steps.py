@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
+from muntin.errors import MuntinError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states.earlier_state import adopt
-from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.inputs import source_changes
 from muntin.jobs.published.as_defined import copies
 from muntin.jobs.records import metrics
 from muntin.jobs.records.approvals import with_approvals
@@ -72,14 +72,19 @@ def read(
     of the step.
     """
     adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
-    changes, looked_up = source_changes(bound, unread=unread), lookup_changes(bound)
-    wanted = sorted({*intervals, *changes.intervals, *looked_up.why})
+    past = changed_past(bound, intervals, utc_now(), unread=unread)
+    wanted = sorted({*intervals, *(() if past.left else past.why)})
     begun(wanted)
     with_rows = with_dimensions(bound, written=True)
-    batches = accumulate(with_rows, runner, wanted, allow_missing=allow_missing)
+    try:
+        batches = accumulate(with_rows, runner, wanted, allow_missing=allow_missing)
+    except MuntinError as wrong:
+        if not intervals or len(wanted) == len(intervals):
+            raise
+        past, wanted = past.without(wrong), sorted(intervals)  # what is new does not wait for what is old
+        batches = accumulate(with_rows, runner, wanted, allow_missing=allow_missing)
     changed = record_accumulated(with_rows.store, batches, utc_now())
-    changes.remember(bound)
-    looked_up.remember(with_rows)
+    past.remember(with_rows, utc_now())
     record(lambda: metrics.of_reading(bound.pipeline.name, batches))
     return BatchesRead(with_rows, wanted, batches, changed)
 

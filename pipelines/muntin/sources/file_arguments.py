@@ -11,7 +11,7 @@ from muntin.sources.dialect import FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.hive import check_names
 from muntin.sources.path_templates import Format, check_template, format_of
-from muntin.sources.row_source import checked_terms
+from muntin.sources.row_source import LookBack, checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def files(
     arrival_time: str | None = None,
     all_files: bool = False,
     ready: str | None = None,
-    checksum: bool = False,
     on_bad_file: OnBadFile = "error",
     on_schema: OnSchema = "error",
+    look_back: LookBack = "all",
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -75,14 +75,13 @@ def files(
         ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A
             batch without it is an error. With `**` it may lie in a folder above the files, from the folder
             before `**` on.
-        checksum: whether a file has changed is found by its content, which takes three more readings: before
-            and after it is read, and when `outdated` compares. Without, by its size and the time when it was
-            last written.
         on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an
             "error", or a row of the "quarantine", which counts as one row of its batch.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text
             after a number: an "error", or a batch that waits in the "quarantine" as a whole, each of its
             files a row, until it is mended and read again.
+        look_back: each run compares "all" earlier batches with their files, and reads again what has changed;
+            or the batches of the last "90d"; None: none.
 
     Every file of a batch needs the used columns that are not in `columns`. Other columns may come and go, in
     any order. A type that is wider than in earlier batches, as long after int, double after float and
@@ -112,7 +111,9 @@ def files(
     check_template(readable(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     column_types = {**(columns or {}), **(types or {}), **(hive or {})}
-    terms = checked_terms(event_time, rows or changes, column_types, arrival_order, arrival_time)
+    terms = checked_terms(
+        event_time, rows or changes, column_types, arrival_order, arrival_time, look_back=look_back
+    )
     if terms["dedupe_within_us"] is not None and form != "parquet":
         # as texts: the id 007 would be a number in the files of one batch, and a text in another
         terms["types"] = dict.fromkeys(terms["dedupe"], "VARCHAR") | terms["types"]
@@ -121,7 +122,6 @@ def files(
         missing,
         form,
         all_files,
-        checksum,
         written.delimiter,
         written.dialect,
         on_bad_file,

@@ -37,7 +37,6 @@ class FileSource(RowSource):
     missing: Missing = "error"
     format: Format = "parquet"
     all_files: bool = False
-    checksum: bool = False
     delimiter: str | None = None
     dialect: Dialect = USUAL
     on_bad_file: OnBadFile = "error"

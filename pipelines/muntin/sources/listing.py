@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fnmatch import filter as names_like
-from functools import partial
 from glob import has_magic
-from hashlib import blake2b, file_digest
+from hashlib import file_digest
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import etag, matching, names_in, path_of, stat_of, stats_of
+from blake3 import blake3
+
+from muntin.files.object_path import fits
+from muntin.files.paths import etag, listed_together, matching, names_in, path_of, stat_of, stats_of
 from muntin.sources.hive import check_folders
 from muntin.sources.path_templates import is_hidden, tells_format
 
@@ -45,9 +48,9 @@ class SourceFile:
     Attributes:
         path: absolute, or an address.
         size: in bytes.
-        written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written
-            anew.
-        checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
+        written_ns: when it was last written, or put in its place, in nanoseconds since 1970; 0 of files that
+            are never written anew.
+        checksum: the ETag of a file in an object store; of a file that was read, a name of its content.
         source: the name of its source, in a list of the files of several.
         step: its place in the log of a Delta table whose changes are read.
     """
@@ -67,8 +70,8 @@ def source_files(
 
     A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
     """
-    folders = Folders()
     patterns = {interval: source.patterns(interval) for interval in intervals}
+    folders = Folders.of([*patterns.values()])
     paths_of_interval = {interval: folders.matches(pattern) for interval, pattern in patterns.items()}
     untold = [path for paths in paths_of_interval.values() for path in paths if path not in folders.facts]
     facts = {**folders.facts, **stats_of(untold)}
@@ -92,22 +95,40 @@ def source_files(
 def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
     there = ((path, stat) for path in paths if (stat := facts.get(path)))
     return [
-        SourceFile(str(path_of(path).absolute()), stat.st_size, stat.st_mtime_ns, etag(stat))
+        SourceFile(str(path_of(path).absolute()), stat.st_size, _written_ns(stat), etag(stat))
         for path, stat in there
         if S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path))
     ]
 
 
 def source_file(source: Source, path: str) -> SourceFile:
-    """A file as it is now, with its checksum if the source asks for it."""
+    """A file as it is now."""
     if (size := source.settled(path)) is not None:
         return SourceFile(path, size, 0)
     stat = stat_of(path)
-    checksum = etag(stat)
-    if source.checksum:
-        with path_of(path).open("rb") as content:
-            checksum = file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
-    return SourceFile(path, stat.st_size, stat.st_mtime_ns, checksum)
+    return SourceFile(path, stat.st_size, _written_ns(stat), etag(stat))
+
+
+def _written_ns(stat: Stat) -> int:
+    """When a file was written, or renamed, or given another time: no writer can set the second of the two."""
+    return max(stat.st_mtime_ns, getattr(stat, "st_ctime_ns", 0))
+
+
+def with_contents(files: Iterable[SourceFile]) -> list[SourceFile]:
+    """The files with a name of their content; a file that tasks share, and a folder, has none."""
+    return [
+        replace(file, checksum=digest(file.path))
+        if file.written_ns and not file.checksum and file.size <= SPLIT_BYTES
+        else file
+        for file in files
+    ]
+
+
+def digest(path: str) -> str | None:
+    """A name of the content of a file; None if it cannot be read."""
+    with suppress(OSError), path_of(path).open("rb") as content:
+        return file_digest(content, blake3).hexdigest(length=16)  # type: ignore[arg-type, call-arg, no-any-return]
+    return None
 
 
 def piece_bytes(total: int) -> int:
@@ -156,15 +177,27 @@ class Folders:
     Attributes:
         names: path of a folder -> the names in it, ascending.
         facts: path of a file -> its facts, where listing its folder gave them.
+        paths: of all files that patterns may name, ascending; None where folders are listed one by one.
     """
 
     names: dict[str, list[str]] = field(default_factory=dict)
     facts: dict[str, Stat] = field(default_factory=dict)
+    paths: list[str] | None = None
+
+    @staticmethod
+    def of(patterns: Sequence[str]) -> Folders:
+        """The folders of some patterns: an object store lists the folders of many patterns at once."""
+        listed = listed_together(patterns)
+        return Folders() if listed is None else Folders(facts=listed, paths=sorted(listed))
 
     def matches(self, pattern: str) -> list[str]:
         """A path as it is; of a pattern what `glob.glob(pattern, recursive=True, include_hidden=True)` finds,
         ascending.
         """
+        if self.paths is not None:
+            head = _MAGIC.split(pattern, maxsplit=1)[0]
+            near = self.paths[bisect_left(self.paths, head) : bisect_left(self.paths, head + _LAST)]
+            return [path for path in near if fits(path, pattern)]
         folder, _, name = pattern.rpartition("/")
         if not has_magic(pattern):
             return [pattern]

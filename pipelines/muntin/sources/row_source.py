@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from muntin.definition.durations import Duration, positive
+from muntin.definition.instants import BEFORE_ALL
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
 from muntin.sources.repeated_rows import terms_of_rows
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from muntin.sources.reading.dimensions.dimension import Dimension
     from muntin.sources.repeated_rows import Changes, Events
     from muntin.sources.source import Content, OnBadFile, OnSchema
+
+
+LookBack = Duration | None
 
 
 class FilesAlone:
@@ -73,6 +78,7 @@ class RowSource(FilesAlone):
     hive: Mapping[str, str] = field(default_factory=dict)
     member: Member | None = None
     lookups: tuple[Dimension, ...] = ()
+    look_back: LookBack = "all"
 
     listing = "muntin.jobs.inputs.listings.of_files"
     upstream = batch_column = None
@@ -85,6 +91,15 @@ class RowSource(FilesAlone):
     def in_one_piece(self) -> bool:
         """Whether a batch is read by one task, since rows of all its files are compared."""
         return self.arrival_order is not None or bool(self.dedupe)
+
+    def looked_from_us(self, newest_us: int) -> int:
+        """Batches that end later are compared with their source in each run.
+
+        `newest_us`: the end of the newest batch.
+        """
+        if self.look_back is None:
+            return newest_us
+        return BEFORE_ALL if self.look_back == "all" else newest_us - positive(self.look_back, "look_back")
 
     def on_clock(self, zone: str) -> Self:  # noqa: ARG002 - where a batch's rows are depends on no clock
         """This source."""
@@ -102,7 +117,6 @@ class LastingFiles(RowSource):
     on_bad_file: ClassVar[OnBadFile] = "error"
     on_schema: ClassVar[OnSchema] = "error"
     format = "parquet"
-    checksum = False
 
     @property
     def bundles(self) -> bool:
@@ -126,8 +140,11 @@ def checked_terms(
     arrival_time: str | None,
     *,
     of_table: bool | None = None,
+    look_back: LookBack = "all",
 ) -> dict[str, Any]:
     """The arguments of a `RowSource`, from the arguments that a user gave."""
+    if look_back not in ("all", None):
+        positive(look_back, "look_back")
     time, kinds, order = as_at(event_time), types or {}, arrival_order or arrival_time
     if time:
         check_local_times(
@@ -139,5 +156,6 @@ def checked_terms(
         "types": dict(kinds),
         "arrival_order": order,
         "arrival_time": arrival_time,
+        "look_back": look_back,
         **terms_of_rows(rows, of_table=of_table),
     }

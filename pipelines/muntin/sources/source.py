@@ -103,10 +103,6 @@ class Source(parts.Source, Protocol):
         """The treatment of a batch with a column of a type that contradicts earlier batches."""
 
     @property
-    def checksum(self) -> bool:
-        """Whether a change of a file is found by its content."""
-
-    @property
     def in_one_piece(self) -> bool:
         """Whether a batch is read by one task, since rows of all its files are compared."""
 

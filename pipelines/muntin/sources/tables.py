@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
-from muntin.sources.row_source import LastingFiles, checked_terms
+from muntin.sources.row_source import LastingFiles, LookBack, checked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +66,7 @@ def table(
     arrival_order: str | None = None,
     arrival_time: str | None = None,
     on_change: OnChange | None = None,
+    look_back: LookBack = "all",
 ) -> TableSource:
     """A Delta table, read by version and without Spark's own reader: a batch is what was added to the table
     in its interval.
@@ -94,6 +95,7 @@ def table(
         on_change: where changes are not read, what a commit is that removes or changes rows (DELETE, UPDATE,
             MERGE, an overwrite): an "error", as windows hold rows that the table holds no more; or to "skip":
             it is passed over with all that it adds.
+        look_back: as of `files`: how old a batch may be that is read again, as a commit came late to it.
 
     Raises:
         DefinitionError: an address of no object store, an unknown word for `on_change`; or `changes` and
@@ -103,7 +105,9 @@ def table(
         raise DefinitionError(
             f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"'
         )
-    terms = checked_table_terms(event_time, rows, changes, types, arrival_order, arrival_time, on_change)
+    terms = checked_table_terms(
+        event_time, rows, changes, types, arrival_order, arrival_time, on_change, look_back
+    )
     return TableSource(str(readable(path, "path")).rstrip("/"), **terms)
 
 
@@ -115,6 +119,7 @@ def checked_table_terms(
     arrival_order: str | None,
     arrival_time: str | None,
     on_change: OnChange | None,
+    look_back: LookBack,
 ) -> dict[str, Any]:
     """The arguments of a `TableSource` but for where it is, from the arguments that a user gave."""
     if not isinstance(changes, bool):
@@ -122,7 +127,9 @@ def checked_table_terms(
             f"changes: {changes!r} is neither True nor False; write changes=True, "
             'rows=sources.events(id="order_id", within="7d")'
         )
-    terms = checked_terms(event_time, rows, types, arrival_order, arrival_time, of_table=changes)
+    terms = checked_terms(
+        event_time, rows, types, arrival_order, arrival_time, of_table=changes, look_back=look_back
+    )
     others = {"arrival_order": arrival_order, "arrival_time": arrival_time, "on_change": on_change}
     if changes and (given := [name for name, value in others.items() if value is not None]):
         raise DefinitionError(

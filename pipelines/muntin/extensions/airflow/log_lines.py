@@ -43,6 +43,16 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     return lines
 
 
+def past(batches: Sequence[Accumulated], changed: Mapping[int, bool], own: Interval) -> list[str]:
+    """A line on the other batches that were read, if there are any."""
+    starts = [each.interval.start_us for each in batches if each.interval != own]
+    if not starts:
+        return []
+    anew = sum(changed[start] for start in starts)
+    others = many(len(starts), "other batch")
+    return [f"{others} read, {anew:,} of them changed at the source; oldest {spell_instant(starts[0])}"]
+
+
 def staged(result: Staged, interval: Interval) -> list[str]:
     """Lines on the staged windows, on what was lost or damaged, and on missing intervals."""
     lines = [

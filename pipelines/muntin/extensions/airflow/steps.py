@@ -58,6 +58,7 @@ def accumulate(
     JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
     `reported` gets the batches that were read, `record` the metrics of the step.
     """
+    from muntin.jobs.inputs.changed_past import unsettled
     from muntin.jobs.steps import read
 
     source_reading = read(place.bound, runner, [place.interval], unread=True, record=record)
@@ -66,6 +67,10 @@ def accumulate(
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
+    for line in log_lines.past(batches, changed, batch.interval):
+        log.info(line)
+    for line in unsettled(place.bound.folder):
+        log.warning("left as it was: %s", line)
     return {
         "interval": str(batch.interval),
         **batch.counts.columns(),

@@ -48,6 +48,7 @@ class Run:
         stays_us: the watermark of what was published before; None if nothing was.
         link: the command or the address where a person goes on.
         unforgotten: how many keys are being forgotten, and something of them may be left.
+        unsettled: what has changed in the past and stays as it was, a sentence each.
         approved: what a person said who let windows be published although they failed their suite: `verdict`,
             `windows`, `by`, `reason`.
         asked_until_us: until when a question waits whether what is held is published all the same, in
@@ -68,6 +69,7 @@ class Run:
     stays_us: int | None = None
     link: str = ""
     unforgotten: int = 0
+    unsettled: tuple[str, ...] = ()
     approved: tuple[Mapping[str, Any], ...] = ()
     asked_until_us: int | None = None
     kept: str = ""

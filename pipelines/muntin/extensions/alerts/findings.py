@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.facts import Batch, Run
 
-Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting"]
+Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting", "unsettled"]
 MASKED = "***"
 
 
@@ -86,7 +86,7 @@ def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     ]
     return tuple(
         sorted(
-            (*run_findings, *_holes(alerts, run), *_forgetting(run)),
+            (*run_findings, *_holes(alerts, run), *_forgetting(run), *_unsettled(run)),
             key=lambda one: one.severity != "critical",
         )
     )
@@ -202,6 +202,11 @@ def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
                 f" {spell_instant(hole.interval.end_us)} waits for it"
             )
             yield Finding("hole", "warning", "a missing interval", observation, hole.interval)
+
+
+def _unsettled(run: Run) -> Iterator[Finding]:
+    for line in run.unsettled:
+        yield Finding("unsettled", "warning", "earlier batches as their source is now", line, run.interval)
 
 
 def _forgetting(run: Run) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.schedule import Interval
 from muntin.extensions.alerts.facts import Batch, Hole, Run
+from muntin.jobs.inputs.changed_past import unsettled
 from muntin.jobs.published.window_tables import published as published_windows
 from muntin.jobs.records.attempts import first_line
 from muntin.jobs.records.reports_table import last_accumulated
@@ -51,6 +52,7 @@ def ended_well(
         before=_before(bound, batches),
         link=link,
         unforgotten=len(forgotten(bound.home).open),
+        unsettled=tuple(unsettled(bound.folder, waiting=False)),
         approved=tuple({each["verdict"]: each for each in approvals}.values()),
     )
 

@@ -57,7 +57,7 @@ class KafkaSource(RowSource):
     dialect = USUAL
     on_bad_file: ClassVar[OnBadFile] = "error"
     on_schema: ClassVar[OnSchema] = "error"
-    checksum = bundles = False
+    bundles = False
     call = "sources.kafka(...)"
     listing = "muntin.extensions.kafka.listing"
     message_columns: ClassVar[tuple[str, ...]] = OWN

@@ -17,7 +17,7 @@ from muntin.jobs.accumulate.gathered_files import gathered
 from muntin.jobs.accumulate.read_split import read_split
 from muntin.jobs.accumulate.shares import WrittenSplits, manifest
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
-from muntin.sources.listing import source_file
+from muntin.sources.listing import source_file, with_contents
 from muntin.sources.reading.bad_files import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
@@ -93,9 +93,9 @@ def _together(session: DuckDBPyConnection, share: Share, parts: Sequence[Seen]) 
     """The result of splits that may be read together; None if they must be read separately after all."""
     if len(parts) < 2:  # noqa: PLR2004 - alone
         return None
-    bundle = Bundle(parts)
+    files = [file for part in parts for file in part.files]
     try:
-        files = [file for part in parts for file in part.files]
+        bundle = Bundle([part._replace(files=with_contents(part.files)) for part in parts])
         with in_time(session, bundle.paths), fetched_once(files):
             from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
 
@@ -111,7 +111,10 @@ def _alone(session: DuckDBPyConnection, share: Share, split: Split) -> WrittenSp
     """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
         (entry, rows, written), files = steady(
-            share.bound.source, split.paths, lambda: in_memory(partial(read_split, session, share), split)
+            share.bound.source,
+            split.paths,
+            lambda: in_memory(partial(read_split, session, share), split),
+            whole=split.part is None,
         )
     entry["files"] = manifest(files, rows, split.made)
     return WrittenSplits([entry], {table: [file] for table, file in written.items() if file})
@@ -155,21 +158,21 @@ class _WrittenMeanwhileError(Exception):
 
 
 def steady(
-    source: Source, paths: Sequence[str], read: Callable[[], Result]
+    source: Source, paths: Sequence[str], read: Callable[[], Result], *, whole: bool = False
 ) -> tuple[Result, list[SourceFile]]:
     """The result of a reading of some files, and the facts of the files during the reading; SourceError where
     files keep changing.
 
     `read` is called again if a file changed while it did so, whatever came of it, for a writer may be at
-    work.
+    work. `whole`: it reads all of the files, so that their contents are named, too.
     """
     return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(
-        _attempted, source, paths, read
+        _attempted, source, paths, read, whole=whole
     )
 
 
 def _attempted(
-    source: Source, paths: Sequence[str], read: Callable[[], Result]
+    source: Source, paths: Sequence[str], read: Callable[[], Result], *, whole: bool
 ) -> tuple[Result, list[SourceFile]]:
     before = as_they_are(source, paths)
     try:
@@ -178,8 +181,9 @@ def _attempted(
     except MuntinError:
         _check_same(source, paths, before)
         raise
+    contents = with_contents(before) if whole else before
     _check_same(source, paths, before)
-    return result, before
+    return result, contents
 
 
 def _check_same(source: Source, paths: Sequence[str], before: Sequence[SourceFile]) -> None:

@@ -14,9 +14,12 @@ read             first, second               then first once more: it has versio
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from muntin.definition.instants import BEFORE_ALL
 from muntin.errors import ForgottenError, SourceError
+from muntin.jobs.inputs.changed_files import changed_files
 from muntin.jobs.inputs.listings import of_several
 from muntin.jobs.inputs.listings.listing import listing
 from muntin.jobs.inputs.upstream import SourceChanges, changes_of_upstream, seen_up_to
@@ -95,24 +98,36 @@ def first_inputs(bound: Bound) -> Inputs:
     return _listing(bound).first_inputs(bound)
 
 
-def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
-    """Batches that an upstream has published anew, or rows that came late to a Delta table.
+def source_changes(
+    bound: Bound, now_us: int, intervals: Sequence[Interval] | None = None, *, unread: bool = False
+) -> SourceChanges:
+    """The batches whose source is not as it was read: files that changed, rows that came late to a Delta
+    table, windows that an upstream has published anew.
 
-    `unread`: batches of an upstream that were never read count, too.
+    `intervals`: of the run, by which older batches take their turns; None: all are compared. `unread`:
+    batches of an upstream that were never read count, too.
     """
-    if members := [member for member in bound.members.values() if member.source.log]:
-        return SourceChanges(
-            tuple(sorted({interval for member in members for interval in late_commits(member).intervals}))
-        )
-    return late_commits(bound) if bound.source.log else changes_of_upstream(bound, unread=unread)
+    if bound.source.upstream:
+        return changes_of_upstream(bound, unread=unread)
+    if bound.source.log:
+        return late_commits(bound)
+    of_files = changed_files(bound, now_us, run=intervals)
+    stay, why = {*of_files.gone, *of_files.waiting}, dict(of_files.why)
+    for member in bound.members.values():
+        if member.source.log:
+            why |= {each: reason for each, reason in late_commits(member).why.items() if each not in stay}
+    return replace(of_files, why=why)
 
 
 def late_commits(bound: Bound) -> SourceChanges:
     """The batches to read again, and how many versions there are."""
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen = seen_up_to(bound, log.root)
-    near = readable(bound, sorted(_read_before(bound, log, log.since(seen))))
-    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.mark, seen)
+    ends = accumulated(bound, bound.frame_sets[0].table).end_us
+    from_us = bound.source.looked_from_us(int(ends.max(initial=BEFORE_ALL)))  # type: ignore[attr-defined]  # as above
+    read = [each for each in _read_before(bound, log, log.since(seen)) if each.end_us > from_us]
+    near = readable(bound, sorted(read))
+    return SourceChanges(dict(_changed(bound, near)), log.root, log.mark, seen)
 
 
 def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interval]:
@@ -126,7 +141,7 @@ def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interva
     return {each for each in intervals if each.start_us in batch_starts}
 
 
-def _changed(bound: Bound, intervals: list[Interval]) -> Iterable[Interval]:
+def _changed(bound: Bound, intervals: list[Interval]) -> Iterable[tuple[Interval, str]]:
     reports = last_accumulated(bound.store, intervals) if intervals else {}
     for interval, given in inputs_of_each(bound, intervals).items() if intervals else ():
         if isinstance(given, ForgottenError):  # what was read stays
@@ -134,5 +149,8 @@ def _changed(bound: Bound, intervals: list[Interval]) -> Iterable[Interval]:
         if isinstance(given, SourceError):
             raise given
         report = reports.get(interval.start_us)
-        if report is None or difference(bound, report, given.files[interval]):
-            yield interval
+        reason = (
+            "read, but not reported" if report is None else difference(bound, report, given.files[interval])
+        )
+        if reason:
+            yield interval, reason

@@ -4,7 +4,7 @@ which of them are new.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
@@ -123,14 +123,25 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:
-    """Batches that a table has more of than was read; up to which segment of its ledger, or version, that is;
-    and since which.
+    """Batches whose source is not as it was read.
+
+    Attributes:
+        why: of each batch to read again, in words.
+        table, number, since: up to which segment of the ledger of an upstream, or version of a table, that
+            is; and since which.
+        waiting: batches whose files may not be whole yet -> why.
+        gone: batches that rows were read of and that have no file any more.
+        moved: reports of batches whose files have other names or times, and the same content, with these
+            files.
     """
 
-    intervals: tuple[Interval, ...] = ()
+    why: Mapping[Interval, str] = field(default_factory=dict)
     table: str | None = None
     number: int = 0
     since: int = 0
+    waiting: Mapping[Interval, str] = field(default_factory=dict)
+    gone: tuple[Interval, ...] = ()
+    moved: tuple[Mapping[str, Any], ...] = ()
 
     def remember(self, bound: Bound) -> None:
         """Note that the batches are read, so that the next run checks later batches alone. Only to be called
@@ -194,9 +205,8 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
         Interval(start, after(start))
         for start in changed_starts[changed_starts >= theirs.kept_from_us].tolist()
     ]
-    return SourceChanges(
-        tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number, since
-    )
+    why = dict.fromkeys(readable(bound, intervals), "published anew")
+    return SourceChanges(why, theirs.now.snapshot.identity, theirs.now.number, since)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:

@@ -9,16 +9,15 @@ from muntin.definition.instants import from_us, instant_us
 from muntin.errors import SourceError
 from muntin.jobs.accumulate.row_changes.later_batches import foreseen
 from muntin.jobs.check import check_columns, check_suites
-from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.inputs import difference, inputs_of_each
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_spark import UNKNOWN
 from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined, planned_windows, redefined
 from muntin.jobs.published.lost_commits import check_no_lost_commits
-from muntin.jobs.published.pending import expired_to, refusal, without_states
-from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.published.pending import expired_to, refusal, versions, without_states
+from muntin.jobs.records.reports_table import last_accumulated, utc_now
 from muntin.jobs.state.bound import Bound, bind
-from muntin.jobs.upkeep.outdated import versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,9 +128,9 @@ def plan(
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
     check_no_lost_commits(bound)
-    looked_up = lookup_changes(bound)
-    intervals = sorted({*intervals, *looked_up.why})
-    why = dict(looked_up.why)
+    past = changed_past(bound, intervals, utc_now())
+    why = {} if past.left else dict(past.why)
+    intervals = sorted({*intervals, *why})
     batches, given = _batches(bound, intervals, why)
     if validate:
         check_suites(bound)

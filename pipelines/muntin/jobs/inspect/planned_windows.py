@@ -17,12 +17,11 @@ import pyarrow.dataset as ds
 from muntin.definition.instants import instant_us
 from muntin.jobs.accumulate.earlier_states.earlier_state import adoptable
 from muntin.jobs.inspect.some_windows import newest_rows
-from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.pending import accumulated, versions
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.definition_note import described, differences, read
 from muntin.jobs.state.given_spans import as_published
-from muntin.jobs.upkeep.outdated import versions
 from muntin.jobs.upkeep.rebuild import newest_earlier
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.delta import DeltaStore

@@ -10,6 +10,7 @@ import numpy as np
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.time_limits import Freshness, freshness
 from muntin.files.paths import folders_in, sizes_below
+from muntin.jobs.inputs.changed_past import changed_past, unsettled
 from muntin.jobs.inspect.open_windows import open_count, open_since
 from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.records.attempts import Attempt
     from muntin.jobs.records.batch_states import BatchState
+    from muntin.jobs.state.bound import Bound
     from muntin.store.store import Store
 
 
@@ -90,6 +92,8 @@ class PipelineStatus:
     are being forgotten, and something of them may be left. `states`: of the batches, where the definition is
     known. `fresh`: the target of the definition and how far it is from it. `..._gone_before`: states, refused
     rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
+    `unsettled`: what the last run left of the past as it was, a sentence each. `changed`: the starts of the
+    batches that the next run reads again; None where they were not compared.
     """
 
     pipeline: str
@@ -112,6 +116,8 @@ class PipelineStatus:
     fresh: Freshness | None = None
     unforgotten: int = 0
     redefined: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
+    changed: tuple[datetime, ...] | None = None
 
     @property
     def watermark(self) -> datetime | None:
@@ -156,8 +162,13 @@ def status(
     root: str | AnyPath,
     now_us: int | None = None,
     airflow_runs: Sequence[Attempt] | None = None,
+    compared: bool = False,
 ) -> PipelineStatus:
-    """The status of a pipeline under its present definition. `airflow_runs`: the runs that Airflow knows."""
+    """The status of a pipeline under its present definition.
+
+    `airflow_runs`: the runs that Airflow knows. `compared`: whether all that was read is compared with its
+    source.
+    """
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
     opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}
@@ -176,7 +187,15 @@ def status(
         waiting=tuple(map(from_us, waiting)),
         missing=tuple((from_us(a), from_us(b)) for a, b in holes),
         sinks=tuple(standings(bound)),
+        unsettled=tuple(unsettled(bound.folder)),
+        changed=_changed(bound, from_us(now_us)) if compared else None,
     )
+
+
+def _changed(bound: Bound, now: datetime) -> tuple[datetime, ...]:
+    """The starts of the batches that have changed at the source."""
+    past = changed_past(bound, None, now)
+    return tuple(from_us(each.start_us) for each in sorted({*past.why, *past.sources.waiting}))
 
 
 def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:

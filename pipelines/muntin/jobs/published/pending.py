@@ -21,6 +21,7 @@ from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.state.given_spans import as_published
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import problems_of_notes
+from muntin.timeline.batches import spelled
 from muntin.timeline.closing import watermarks
 from muntin.timeline.history import History, history, missing_states, reaching
 from muntin.timeline.reconcile import reconcile
@@ -66,6 +67,24 @@ def accumulated(bound: Bound, table: str, snapshot: Snapshot | None = None) -> B
     """The batches of a table of states, in order, as a snapshot or as it is now."""
     files = (snapshot or bound.store.snapshot(table)).files
     return batches_of(bound.table(table), files, bound.pipeline.intervals.after)
+
+
+def read_everywhere(bound: Bound) -> Batches:
+    """The batches that every frame set has."""
+    first, *others = (accumulated(bound, frames.table) for frames in bound.frame_sets)
+    for other in others:
+        first = first.take(other.position(first.start_us) >= 0)
+    return first
+
+
+def versions(bound: Bound) -> dict[int, str]:
+    """Start of a batch -> version of its states, for the batches that every frame set has."""
+    return spelled_versions(read_everywhere(bound))
+
+
+def spelled_versions(batches: Batches) -> dict[int, str]:
+    """Start of a batch -> version of its states."""
+    return dict(zip(batches.start_us.tolist(), map(spelled, batches.version.tolist()), strict=True))
 
 
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:

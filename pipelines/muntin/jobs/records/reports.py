@@ -21,8 +21,8 @@ class ReadFile:
         path: absolute.
         bytes: its size.
         rows: in the file.
-        written_ns: when it was last written, in nanoseconds since 1970.
-        checksum: of its content, where the source asked for it.
+        written_ns: when it was last written, or put in its place, in nanoseconds since 1970.
+        checksum: a name of its content, where that is known.
         source: the name of its source, where the pipeline has several.
     """
 
@@ -190,6 +190,7 @@ class RunReport:
         sinks: what was sent to the sinks of the definition, or why not, a line each.
         tables: window -> the table that says where its windows lie, with its version and the number of its
             spans.
+        unsettled: what has changed in the past and stays as it was, a sentence each.
         blocked_sinks: how many sinks lack something that no later run sends by itself.
     """
 
@@ -207,6 +208,7 @@ class RunReport:
     sinks: tuple[str, ...] = ()
     blocked_sinks: int = 0
     tables: Mapping[str, str] = field(default_factory=dict)
+    unsettled: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows

@@ -68,8 +68,8 @@ _COLUMNS = {
     "files": (
         pa.string(),
         (
-            "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where"
-            " there are several"
+            "JSON: path, bytes, rows, time of the last change (ns), name of the content of each file; its"
+            " source, where there are several"
         ),
     ),
     "rows_late": (
@@ -134,6 +134,21 @@ def record_accumulated(
     ]
     _append(store, rows, now)
     return changed
+
+
+def record_moved(store: Store, reports: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Write down where the files of batches lie by now, so that their contents are not compared again.
+
+    `reports`: of accumulate, with the present files of their batches.
+    """
+    if reports:
+        now = max([now, *(report["recorded_at"] + _LEAST for report in reports)])
+        _append(store, [{**report, "step": "accumulate"} for report in reports], now)
+
+
+def with_files(report: Mapping[str, Any], files: Sequence[ReadFile]) -> dict[str, Any]:
+    """A report of accumulate with other files."""
+    return {**report, "files": json.dumps([_entry(file) for file in files])}
 
 
 def _entry(file: ReadFile) -> tuple[Any, ...]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
-from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.records.reports import RunReport
+from muntin.jobs.published.pending import pending_windows, versions
 from muntin.jobs.state.bound import bind
-from muntin.jobs.upkeep.outdated import outdated, versions
+from muntin.jobs.upkeep.outdated import Outdated, outdated
 from muntin.jobs.upkeep.rebuild import left_behind, to_rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.upkeep.outdated import Outdated
 
 
 def to_do(
@@ -46,12 +46,24 @@ def to_do(
     behind = {one.interval_start: one for one in earlier}
     batches = [
         left if (left := behind.get(one.interval_start)) and (left.purged or one.there) else one
-        for one in outdated(pipeline, root=root, start=first, end=last)
+        for one in outdated(pipeline, root=root, start=first, end=last, now=now)
     ]
+    most = pipeline.limits.max_changed
+    if start is None and end is None and most is not None:
+        batches = _within(batches, {*map(from_us, versions(bound))}, most)
     if batches and not any(one.there or one.purged for one in batches) and not versions(bound):
         more = f" ({many(len(batches) - 1, 'more batch')} likewise)" if len(batches) > 1 else ""
         raise SourceError(f"{batches[0].reason}{more}")
     return batches
+
+
+def _within(batches: list[Outdated], read: Collection[datetime], most: int) -> list[Outdated]:
+    """The batches, of which more than so many that were read before are left as they are."""
+    again = [one for one in batches if one.there and not one.purged and one.interval_start in read]
+    if len(again) <= most:
+        return batches
+    why = f"; {len(again):,} changed, and max_changed={most} of limits allows fewer: name them with --end"
+    return [replace(one, reason=one.reason + why, there=False) if one in again else one for one in batches]
 
 
 def parted(
@@ -64,51 +76,14 @@ def parted(
     return parts
 
 
-def ranges(
-    pipeline: Pipeline, root: str | AnyPath, batches: Sequence[Outdated], *, unpublished: bool
-) -> list[tuple[datetime, datetime]]:
-    """The batches as ranges of neighbours. `unpublished`: without batches an empty range, if windows are not
-    published of batches that were read before: a run of it does that.
-    """
-    spans = [*_neighbours(batches)]
-    if spans or not unpublished:
-        return spans
-    start = from_us(pipeline.intervals.first_border_us)
-    pending = pending_windows(bind(pipeline, root), ())
-    return [(start, start)] if any(len(each.work.positions) for each in pending) else []
+def intervals_of(batches: Sequence[Outdated]) -> list[Interval]:
+    """The intervals of batches."""
+    return [
+        Interval(instant_us(one.interval_start, "start"), instant_us(one.interval_end, "end"))
+        for one in batches
+    ]
 
 
-def _neighbours(batches: Sequence[Outdated]) -> Iterator[tuple[datetime, datetime]]:
-    first = 0
-    for at, batch in enumerate(batches):
-        if at + 1 == len(batches) or batches[at + 1].interval_start != batch.interval_end:
-            yield batches[first].interval_start, batch.interval_end
-            first = at + 1
-
-
-def joined(reports: Sequence[RunReport]) -> RunReport:
-    """One report on several ranges."""
-    if not reports:
-        return RunReport(())
-    windows = {name for report in reports for name in report.published}
-    return RunReport(
-        tuple(batch for report in reports for batch in report.batches),
-        reports[-1].waiting_for,
-        {
-            name: tuple(sorted({at for report in reports for at in report.published.get(name, ())}))
-            for name in sorted(windows)
-        },
-        tuple(one for report in reports for one in report.quality),
-        remarks=tuple(one for report in reports for one in report.remarks),
-        promoted=tuple(sorted({name for report in reports for name in report.promoted})),
-        left_behind=reports[-1].left_behind,
-        candidates=reports[-1].candidates,
-        changed={
-            name: tuple(part for report in reports for part in report.changed.get(name, ()))
-            for name in sorted(windows)
-        },
-        schema_changes=tuple(line for report in reports for line in report.schema_changes),
-        tables={name: table for report in reports for name, table in report.tables.items()},
-        sinks=tuple(line for report in reports for line in report.sinks),
-        blocked_sinks=reports[-1].blocked_sinks,
-    )
+def unpublished(pipeline: Pipeline, root: str | AnyPath) -> bool:
+    """Whether windows of batches that were read before are not published: a run without batches does that."""
+    return any(len(each.work.positions) for each in pending_windows(bind(pipeline, root), ()))

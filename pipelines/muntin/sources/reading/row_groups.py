@@ -32,10 +32,10 @@ class Part(NamedTuple):
 def may_be_cut(source: Source) -> bool:
     """Whether tasks may share a file of a source.
 
-    A file is read as a whole where a bad row or its content concern the whole file, or where rows of all
-    files are compared.
+    A file is read as a whole where a bad row concerns the whole file, or where rows of all files are
+    compared.
     """
-    whole = source.in_one_piece or source.order or source.batch_column or source.checksum
+    whole = source.in_one_piece or source.order or source.batch_column
     return source.format == "parquet" and not whole and source.on_bad_file == "error"
 
 

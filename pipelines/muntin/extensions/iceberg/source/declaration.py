@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.catalogs import check_address
+from muntin.sources.row_source import LookBack
 from muntin.sources.tables import TableSource, checked_table_terms
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def iceberg(
     arrival_order: str | None = None,
     arrival_time: str | None = None,
     on_change: OnChange | None = None,
+    look_back: LookBack = "all",
 ) -> IcebergSource:
     """A table of Iceberg, read by snapshot and without Spark: a batch is what was added to the table in its
     interval.
@@ -82,5 +84,7 @@ def iceberg(
     'table shop.orders of catalog lake'
     """
     check_address("sources.iceberg", catalog, table, '"shop.orders"')
-    terms = checked_table_terms(event_time, rows, changes, types, arrival_order, arrival_time, on_change)
+    terms = checked_table_terms(
+        event_time, rows, changes, types, arrival_order, arrival_time, on_change, look_back
+    )
     return IcebergSource(f"table {table} of catalog {catalog}", catalog=catalog, table=table, **terms)

@@ -67,6 +67,7 @@ def calls(
         what = f"something may be left of {many(now.unforgotten, 'key')} to be forgotten"
         do = "run muntin forget with these keys again; without a key it lists the requests"
         all_calls.append(Call(what, do, f"muntin forget {at}"))
+    all_calls += [Call(line, "the next run compares again") for line in now.unsettled]
     command, do = f"muntin status --sinks {at}", "the next run tries again; so does"
     all_calls += [
         Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, f"{command} --send")

@@ -9,7 +9,8 @@ from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.listing import SourceFile, source_file, source_files
+from muntin.sources.hive import folders_of
+from muntin.sources.listing import SourceFile, digest, source_files
 from muntin.sources.readiness import check_found, check_ready
 
 if TYPE_CHECKING:
@@ -49,26 +50,39 @@ def first_inputs(bound: Bound) -> Inputs:
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from the files in its report: by name, size, content or time; None if
-    they do not.
+    """How the files of a batch differ from the files in its report; None if the same content stands in the
+    same order, whatever the names and times of the files.
     """
-    before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
+    read = manifest(report)
+    if _same_contents(bound, read, files):
+        return None
+    before, now = {file.path: file for file in read}, {file.path: file for file in files}
     for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
         if paths:
             return f"{what}: {Path(min(paths)).name}"
     if any(before[path].bytes != file.size for path, file in now.items()):
         return "a file has another size"
-    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file)]
-    return f"written since it was read: {anew[0]}" if anew else None
+    anew = next(path for path, file in now.items() if not _same_content(before[path], file))
+    return f"written since it was read: {Path(anew).name}"
 
 
-def _written(bound: Bound, before: ReadFile, now: SourceFile) -> bool:
-    """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
-    if before.checksum and bound.source.checksum:
-        return before.checksum != source_file(bound.source, now.path).checksum
-    if before.checksum and now.checksum:  # ETags
-        return before.checksum != now.checksum
-    return before.written_ns != now.written_ns
+def _same_contents(bound: Bound, before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
+    hive = _source(bound).hive
+    return len(before) == len(now) and all(
+        was.bytes == file.size
+        and folders_of(hive, was.path) == folders_of(hive, file.path)
+        and _same_content(was, file)
+        for was, file in zip(before, now, strict=True)
+    )
+
+
+def _same_content(before: ReadFile, now: SourceFile) -> bool:
+    """Whether a file of the same size has the same content, as far as names of contents, else its name and
+    time, tell.
+    """
+    if (before.path, before.written_ns) == (now.path, now.written_ns) and not now.checksum:
+        return True
+    return bool(before.checksum) and before.checksum == (now.checksum or digest(now.path))
 
 
 def _source(bound: Bound) -> FileSource:

@@ -1,0 +1,118 @@
+"""`python -m benchmarks.settling`: what it costs to notice a changed past, and to mend it. No batch is named.
+
+A thousand days, a CSV file of 2,000 rows each, are run. Then ten random days get a file more with late rows, ten are written anew and ten
+lose a file. One run of the next day mends them; its windows are held against a first run over the files as they are then. Beside it: the
+same run where nothing has changed, and DuckDB, which computes the sums of all days anew. Each in a process of its own, without Spark.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from muntin import Limits, Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.tasks import Local
+
+START, DAY = datetime(2020, 1, 1, tzinfo=UTC), timedelta(days=1)
+DAYS, ROWS, KEYS, CHANGED = 1_000, 2_000, 50, 10
+
+
+def write(folder: Path, day: int, name: str, rows: int, seed: int) -> None:
+    """A file of a day: times, keys, and whole numbers, whose sums are exact in any order."""
+    dice = np.random.default_rng([day, seed])
+    at = (START + day * DAY).timestamp() * 1_000_000 + np.sort(dice.integers(0, 86_400_000_000, rows))
+    table = {
+        "at": pa.array(at.astype(np.int64)).cast(pa.timestamp("us", "UTC")),
+        "k": dice.integers(0, KEYS, rows),
+        "x": dice.integers(0, 999, rows),
+    }
+    path = folder / f"dt={START + day * DAY:%Y-%m-%d}" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pyarrow.csv.write_csv(pa.table(table), path)
+
+
+def definition(folder: Path) -> Pipeline:
+    """Days and sessions over the files."""
+    return Pipeline(
+        name="settling",
+        source=sources.files(f"{folder}/dt={{start:%Y-%m-%d}}/*.csv", event_time="at", types={"k": "BIGINT", "x": "BIGINT"}),
+        schedule="@daily",
+        start=START,
+        keys=["k"],
+        windows={"day": windows.tumbling("1d"), "visit": windows.session("30m")},
+        aggregates={"n": agg.count(), "x": agg.sum("x")},
+        limits=Limits(settle_after=0),
+    )
+
+
+def change(folder: Path, days: int) -> None:
+    """Ten days get late rows, ten are written anew, ten lose a file."""
+    chosen = np.random.default_rng(7).permutation(days)[: 3 * CHANGED].tolist()
+    for at, day in enumerate(chosen):
+        if at < CHANGED:
+            write(folder, day, "late.csv", ROWS // 100, 2)
+        elif at < 2 * CHANGED:
+            write(folder, day, "a.csv", ROWS, 3)
+        else:
+            (folder / f"dt={START + day * DAY:%Y-%m-%d}/b.csv").unlink()
+
+
+def our_run(folder: Path, root: Path, first: int, end: int) -> float:
+    """The CPU seconds of a run of some days, without the start of the process."""
+    began = time.process_time()
+    run(definition(folder), root=root, start=START + first * DAY, end=START + end * DAY, spark=Local(1))
+    return time.process_time() - began
+
+
+def duckdb_sums(folder: Path) -> float:
+    """The CPU seconds that DuckDB takes for the sums of all days."""
+    began = time.process_time()
+    with duckdb.connect(config={"threads": 1}) as session:
+        session.execute(
+            f"SELECT k, date_trunc('day', \"at\") AS day, count(*), sum(x) FROM read_csv('{folder}/*/*.csv') GROUP BY ALL"
+        ).arrow()
+    return time.process_time() - began
+
+
+def alone(call: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what it returns
+    """The result of a call in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(call, given)
+
+
+def main() -> None:
+    """Measure, compare, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=DAYS)
+    days = parser.parse_args().days
+    with tempfile.TemporaryDirectory(prefix="muntin-settling-") as name:
+        folder, root = Path(name, "events"), Path(name, "state")
+        for day in range(days + 2):
+            write(folder, day, "a.csv", ROWS, 0)
+            write(folder, day, "b.csv", ROWS // 10, 1)
+        figures = {"a first run of all days": alone(our_run, folder, root, 0, days)}
+        figures["a day more, nothing has changed"] = alone(our_run, folder, root, days, days + 1)
+        change(folder, days)
+        figures["a day more, and thirty days have changed"] = alone(our_run, folder, root, days + 1, days + 2)
+        figures["DuckDB, the sums of all days anew"] = alone(duckdb_sums, folder)
+        alone(our_run, folder, Path(name, "clean"), 0, days + 2)
+        ours = [read(definition(folder), window, root=root) for window in definition(folder).windows]
+        clean = [read(definition(folder), window, root=Path(name, "clean")) for window in definition(folder).windows]
+    print("\n".join(["| run | CPU s |", "| --- | --- |", *(f"| {what} | {seconds:.2f} |" for what, seconds in figures.items())]))
+    print(f"equal to a first run over the files as they are: {ours == clean}")
+    sys.exit(ours != clean)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The past of a run: the batches that it reads again beside its own, as their source has changed, or the rows
+of dimensions that their events looked up; and what it leaves as it was, for people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from muntin.definition.instants import from_us, instant_us
+from muntin.definition.spelling import many
+from muntin.jobs.inputs.dimensions.changed_rows import LookupChanges, lookup_changes
+from muntin.jobs.inputs.inputs import source_changes
+from muntin.jobs.records.reports_table import record_moved
+from muntin.jobs.state.notes import change_note, read_note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.inputs.upstream import SourceChanges
+    from muntin.jobs.state.bound import Bound
+
+_NOTE = "unsettled.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPast:
+    """What has changed of batches that were read.
+
+    Attributes:
+        sources, lookups: the changes.
+        why: of each batch to read again, in words.
+        left: why the batches that have changed are left as they are, for people; "" where they are read.
+    """
+
+    sources: SourceChanges
+    lookups: LookupChanges
+    why: Mapping[Interval, str]
+    left: str = ""
+
+    def without(self, wrong: Exception) -> ChangedPast:
+        """The past as it is left where its batches cannot be read."""
+        return replace(self, left=f"{_changed(self.why)} and cannot be read: {wrong}")
+
+    def remember(self, bound: Bound, now: datetime) -> None:
+        """Note what is read, and what is left. Only to be called when the batches are read."""
+        if not self.left:
+            self.sources.remember(bound)
+            self.lookups.remember(bound)
+        record_moved(bound.store, self.sources.moved, now)
+
+        def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
+            reported = [tuple(each) for each in _noted(content).get("gone", ())]
+            gone = [(each.start_us, each.end_us) for each in self.sources.gone]
+            new = [each for each in gone if not any(a <= each[0] < b for a, b in reported)]
+            lines = [line for line in (self.left, _gone(bound, _stretches(new))) if line]
+            after = {"lines": lines, "waiting": _waiting(self.sources), "gone": _stretches([*reported, *new])}
+            return after if content or any(after.values()) else None
+
+        change_note(bound.folder / _NOTE, noted)
+
+
+def changed_past(
+    bound: Bound, intervals: Sequence[Interval] | None, now: datetime, *, unread: bool = False
+) -> ChangedPast:
+    """What has changed beside the batches of a run.
+
+    `intervals`: of the run; None: all that was read is compared. `unread`: batches of an upstream that were
+    never read count, too.
+    """
+    sources = source_changes(bound, instant_us(now, "now"), intervals, unread=unread)
+    lookups, own = lookup_changes(bound), set(intervals or ())
+    stay = {*sources.gone, *sources.waiting, *own}
+    changed = {**lookups.why, **sources.why}
+    why = {each: changed[each] for each in sorted(changed) if each not in stay}
+    past, most = ChangedPast(sources, lookups, why), bound.pipeline.limits.max_changed
+    if most is None or len(why) <= most:
+        return past
+    end = bound.pipeline.intervals.options(min(why).start_us, max(why).end_us)
+    return replace(
+        past,
+        left=f"{_changed(why)}, more than max_changed={most} of limits allows a run; to read them: muntin run"
+        f" FILE --root {bound.root} {end[end.index('--end') :]}",
+    )
+
+
+def unsettled(state: AnyPath, *, waiting: bool = True) -> list[str]:
+    """What the last run left of the past as it was, a sentence each. `waiting`: also what only waits for the
+    next run.
+    """
+    note = _noted(read_note(state / _NOTE))
+    return [str(line) for line in (*note.get("lines", ()), *(note.get("waiting", ()) if waiting else ()))]
+
+
+def _noted(content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    return content if isinstance(content, dict) else {}
+
+
+def _changed(why: Mapping[Interval, str]) -> str:
+    """How many batches have changed, for a sentence."""
+    return (
+        f"{many(len(why), 'batch')} changed at the source, oldest {from_us(min(why).start_us):%Y-%m-%d %H:%M}"
+    )
+
+
+def _waiting(sources: SourceChanges) -> list[str]:
+    """What to say of batches whose files may not be whole."""
+    if not sources.waiting:
+        return []
+    return [f"{_changed(sources.waiting)}: {sources.waiting[min(sources.waiting)]}"]
+
+
+def _stretches(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans of time, of which no two meet, with neighbours as one.
+
+    >>> _stretches([(4, 5), (0, 2), (2, 4), (7, 9)])
+    [(0, 5), (7, 9)]
+    """
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and out[-1][1] == start:
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    return out
+
+
+def _gone(bound: Bound, new: Sequence[tuple[int, int]]) -> str:
+    """What to say, once, of batches that have lost all their files."""
+    if not new:
+        return ""
+    start, end = new[0]
+    more = f" and {many(len(new) - 1, 'more stretch')}" if len(new) > 1 else ""
+    options = bound.pipeline.intervals.options(start, end)
+    return (
+        f"the batches of [{from_us(start):%Y-%m-%d %H:%M}, {from_us(end):%Y-%m-%d %H:%M}){more} have no file"
+        f" any more, and stay as they were read; to take their rows out: muntin run FILE --root {bound.root}"
+        f" {options} --allow-missing"
+    )
