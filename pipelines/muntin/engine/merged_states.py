@@ -34,7 +34,7 @@ def tallies(
     Returns windows: how many windows the batch closed. late: how many of its rows came too late for at least
     one window. missed: how many windows its rows missed, summed over the rows. late_any: as `late`, over the
     definitions that are derived together. hidden: how many of the windows that the batch closed are not
-    published. open: the earliest start of a window in which rows after the batch count; `AFTER_ALL` if none.
+    published. open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is.
     None: not asked for.
     """
     missed = combined.candidates.missed
@@ -64,19 +64,19 @@ def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
 
 
 def _left_open(combined: Combined, batches: int) -> Ints:
-    """The earliest start of a window not final after each batch; by arrival, of an event in a note."""
+    """The earliest start of a window open after each batch; by arrival, of an event that a note holds."""
     windows, earliest = combined.candidates, np.full(batches, AFTER_ALL)
     if (held := windows.held) is not None and held.all_open:
         np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
     elif len(windows.lo):
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)
-        _lower(earliest, first, combined.candidates_final, windows.start)
+        _lower(earliest, first, combined.candidates_closed, windows.start)
     return earliest
 
 
 @compiled
 def _lower(earliest, first, closed, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Lower the earliest start of each batch from a window's first batch up to its last."""
+    """Lower the earliest start of each batch from a window's first batch up to the batch that closes it."""
     for window in range(len(first)):
         for batch in range(first[window], min(closed[window], len(earliest))):
             earliest[batch] = min(earliest[batch], start[window])

@@ -133,13 +133,15 @@ def _candidates(window: Assigner, frames: Frames, when: Closing, wanted: Ints | 
 def still_open(
     combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()
 ) -> pa.Table:
-    """The states of windows in which later rows counted, for kinds whose windows share no state.
+    """The states of windows that were open after a batch, for kinds whose windows share no state.
 
     `combined`: the windows. `position`: of the batch. `settled_us`: the states of a window before this
-    instant are combined to one state; None: every state stays. `fields`: of the states.
+    instant are combined to one state; None: every state stays, also of windows in which later rows counted.
+    `fields`: of the states.
     """
     rows, window = combined.candidates.order, combined.candidates.block
-    open_then = (combined.frames.batch[rows] <= position) & (combined.candidates_final[window] > position)
+    last = combined.candidates_final if settled_us is None else combined.candidates_closed
+    open_then = (combined.frames.batch[rows] <= position) & (last[window] > position)
     rows, window = rows[open_then], window[open_then]
     if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
         return combined.states.take(pa.array(rows))

@@ -95,12 +95,15 @@ class Closing:
             return None
         return np.searchsorted(self.watermarks_us, self.watermarks_us + self.lateness_us)
 
-    def first_revised(self, batch: int, low_us: int) -> int:
-        """The first batch whose windows rows of a batch from an instant on may revise; itself if none."""
+    def first_revised(self, batches: Ints, low_us: Ints, final_us: Ints) -> Ints:
+        """For each batch the first whose windows its rows may revise; the batch itself if none.
+
+        `low_us`: an instant before its rows. `final_us`: windows that end by then are final before it.
+        """
         if not self.lateness_us:
-            return batch
-        until_us = max(low_us, int(self.final[batch]) + 1 + self.slack)
-        return min(batch, int(np.searchsorted(self.watermarks_us, until_us)))
+            return batches
+        until_us = np.maximum(low_us, final_us + 1 + self.slack)
+        return np.minimum(batches, np.searchsorted(self.watermarks_us, until_us))
 
 
 def closing(window: Kind, watermarks_us: Ints) -> Closing:
@@ -236,11 +239,25 @@ class Compared:
         """Position of each batch whose states count in other windows than before, and their frames."""
         return dict(self.changed_lateness(when)) | dict(self.changed_spans())
 
-    def revised(self, when: Closing) -> list[tuple[int, int]]:
-        """Batches whose states revise windows of earlier batches, and the first of these."""
+    def final(self, when: Closing) -> Ints:
+        """For each batch, windows that end by then are final before it, and were when it was last derived."""
+        if self.entries is None or not when.lateness_us:
+            return when.final[:-1]
+        positions, entry = self._old_batches
+        then, out = replace(when, watermarks_us=self.entries.watermark_us).final[:-1], when.final[:-1].copy()
+        out[positions] = np.minimum(out[positions], then[entry])
+        return out
+
+    def revised(self, when: Closing, behind_us: int = 0) -> list[tuple[int, int]]:
+        """The first of the batches whose windows a batch revises, and this batch.
+
+        `behind_us`: how far behind its rows a window ends at least.
+        """
         spans = self.spans(when) if when.lateness_us else {}
-        pairs = ((when.first_revised(at, low_us), at) for at, (low_us, _) in spans.items())
-        return [(first, at) for first, at in pairs if first < at]
+        at = np.array([*spans], np.int64)
+        low_us = np.array([low_us + behind_us for low_us, _ in spans.values()], np.int64)
+        first = when.first_revised(at, low_us, self.final(when)[at])
+        return [*zip(first[first < at].tolist(), at[first < at].tolist(), strict=True)]
 
     def changed_spans(self) -> list[tuple[int, Span]]:
         """Position of each changed batch that has or had states, and their frames."""

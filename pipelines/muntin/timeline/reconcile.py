@@ -49,7 +49,9 @@ def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Comp
     changed, moved, end = compared.changed, compared.moved, len(compared.batches)
     if compared.entries is None or not len(changed) + len(moved):
         return 0, 0
-    first = min([*changed[:1].tolist(), *moved[:1].tolist(), *(first for first, _ in compared.revised(when))])
+    first = min(
+        [*changed[:1].tolist(), *moved[:1].tolist(), *(first for first, _ in compared.revised(when, 1))]
+    )
     if len(moved) or (compared.entry < 0).any():
         return first, end
     until = max(
@@ -57,18 +59,30 @@ def _touched_chains(margin_us: int, width_us: int, when: Closing, compared: Comp
     )
     quiet = max(int(changed[-1]), int(when.batch_of(np.array([until]))[0]))
     closed = compared.entries.open_us[compared.entry[quiet:]] > until
+    if when.lateness_us:  # a late row behind the stop could join what changed to a window that closes later
+        closed &= _low_behind(compared.batches, when)[quiet:] > until
     return first, quiet + int(np.argmax(closed)) + 1 if closed.any() else end
 
 
+def _low_behind(batches: Batches, when: Closing) -> Ints:
+    """For each batch an instant before all states that count, of the batches behind it."""
+    low_us = np.append(np.maximum(batches.low_us, when.final[:-1]), AFTER_ALL)
+    return np.minimum.accumulate(low_us[::-1])[::-1][1:]  # type: ignore[no-any-return]
+
+
 def _from_open(margin_us: int, width_us: int, positions: Ints, when: Closing, compared: Compared) -> Work:
-    """The work for some batches, from the windows that were open before the first of them.
+    """The work for some batches, from the windows that were open before the first of them, or before the
+    first whose windows their rows revise.
 
     Windows that have been open for long are read from the note, where one state stands for all old ones. That
     works only if no new state is older. Otherwise all states are read since the earliest start of an open
     window.
     """
-    first, last, at = int(positions[0]), int(positions[-1]), int(compared.entry[positions[0] - 1])
-    entries = cast("Entries", compared.entries)
+    later, last = np.arange(positions[0], len(compared.batches)), int(positions[-1])
+    first = int(when.first_revised(later, compared.batches.low_us[later] + 1, when.final[later]).min())
+    if not first:
+        return Work(positions, BEFORE_ALL, AFTER_ALL, notes_after=(last,))
+    at, entries = int(compared.entry[first - 1]), cast("Entries", compared.entries)
     open_us, note, lowest = (
         int(entries.open_us[at]),
         entries.note_of(at),
@@ -86,7 +100,7 @@ def settled_us(margin_us: int, when: Closing, position: int) -> int:
 
     The note made before the batch combines the states of a window before this instant to one.
     """
-    return int(when.final[position]) - margin_us
+    return int(when.floor[position]) - margin_us
 
 
 def bounded_work(
@@ -130,8 +144,10 @@ def _first_read(window: Kind, width_us: int, after_us: int, until_us: int) -> in
 
 def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
     """The batches that changed or moved, or close a window over a changed frame; ascending."""
-    spans = compared.spans(when)
-    closing_batches = [_closing(window, reach_us, when, span, at) for at, span in spans.items()]
+    spans, final = compared.spans(when), compared.final(when)
+    closing_batches = [
+        _closing(window, reach_us, when, span, at, int(final[at])) for at, span in spans.items()
+    ]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
 
 
@@ -151,12 +167,13 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     return np.union1d(closed[closed < len(batches)], np.array(missing, np.int64))
 
 
-def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int) -> Ints:
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, final_us: int) -> Ints:
     """The batches that close a window over the frames of `span` that was not final when batch `at` came."""
-    still_open = max(span[0], int(when.final[at]))
+    still_open = max(span[0], final_us)
     if still_open > span[1] + reach_us:
         return NO_INTS
-    batches, first = window.batches_closing(when, still_open, span[1]), when.first_revised(at, span[0])
+    batches = window.batches_closing(when, still_open, span[1])
+    first = when.first_revised(np.array([at]), np.array([span[0]]), np.array([final_us]))
     return batches[(batches >= first) & (batches < len(when.watermarks_us))]
 
 

@@ -144,7 +144,8 @@ def unpublished_work(bound: Bound, todo: Pending, since: int | None = None) -> W
     first = min(int(todo.work.positions[0]) if todo.work else len(batches), int(positions[0]))
     if isinstance(bound.windows[todo.window].follows, Carried):
         return _behind_a_note(bound, todo, positions, first)
-    return Work(positions, _low_us(bound, todo, int(positions[0]), first), AFTER_ALL)
+    since = int(positions[0])
+    return Work(positions, _low_us(bound, todo, since, first), AFTER_ALL, since)
 
 
 def _low_us(bound: Bound, todo: Pending, position: int, first: int) -> int:
