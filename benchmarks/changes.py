@@ -87,8 +87,7 @@ WIDER = "a file with a wider type (int, then long)"
 @contextmanager
 def counted(into: dict[str, int]) -> Iterator[None]:
     """Count what is read: of the source by the tasks that make states, of states by those that make windows, and to write them anew."""
-    from muntin.jobs.accumulate import accumulate, read_batches
-    from muntin.jobs.accumulate.earlier_states import joined_reading
+    from muntin.jobs.accumulate import accumulate, joined_reading, read_batches
     from muntin.jobs.finalize import finalize_task
 
     def counting(what: str, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -141,7 +140,7 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _needs_source(changed: Pipeline, root: Path) -> bool:
-    from muntin.jobs.accumulate.earlier_states.earlier_state import adoptable
+    from muntin.jobs.accumulate.earlier_state import adoptable
     from muntin.jobs.state.bound import bind
 
     bound = bind(changed, root)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muntin.engine.versions import NEVER
-from muntin.sources.reading.dimensions.answers import KEY, TIME, UNKNOWN, keys_of_rows
-from muntin.sources.reading.dimensions.dimension import Dimension
+from muntin.sources.reading.answers import KEY, TIME, UNKNOWN, keys_of_rows
+from muntin.sources.reading.dimension import Dimension
 from muntin.states.columns import EVENT_TIME
 from tests.case_counts import cases
 

@@ -23,7 +23,7 @@ from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind
-from muntin.sources.reading.dimensions.lookup import Lookup
+from muntin.sources.reading.lookup import Lookup
 from muntin.tasks import Local
 from tests.source_options import grouped
 

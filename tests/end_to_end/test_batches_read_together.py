@@ -11,7 +11,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import MuntinError
-from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, shares_of_sources
+from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, read_batches
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE, SharedPath, parse_states_path
@@ -55,7 +55,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
         return done
 
     monkeypatch.setattr(accumulate_bundle, "accumulate_bundle", watched)
-    monkeypatch.setattr(shares_of_sources, "shares", lambda sizes, _: [list(range(len(sizes)))])
+    monkeypatch.setattr(read_batches, "shares", lambda sizes, _: [list(range(len(sizes)))])
     return found
 
 

@@ -15,7 +15,7 @@ import pytest
 from muntin import Pipeline, Retain, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
-from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, shares_of_sources
+from muntin.jobs.accumulate import accumulate_bundle, accumulate_task, read_batches
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
@@ -123,7 +123,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         return done
 
     monkeypatch.setattr(accumulate_bundle, "accumulate_bundle", watched)
-    monkeypatch.setattr(shares_of_sources, "shares", lambda sizes, _: [list(range(len(sizes)))])
+    monkeypatch.setattr(read_batches, "shares", lambda sizes, _: [list(range(len(sizes)))])
     return found
 
 

@@ -17,8 +17,8 @@ from muntin.engine.versions import met, valid_versions
 from muntin.jobs.deduplication.earlier import Homes, homes, names_of_changes
 from muntin.jobs.deduplication.event_ids import Ids
 from muntin.jobs.inputs.dimensions.read_dimensions import differing, otherwise
-from muntin.sources.reading.dimensions.answers import MET
-from muntin.sources.reading.dimensions.dimension import FOREVER, Versions
+from muntin.sources.reading.answers import MET
+from muntin.sources.reading.dimension import FOREVER, Versions
 from muntin.states.columns import INSTANT
 from tests.taken_back.stories import DELETES, UPDATES, Row, left
 

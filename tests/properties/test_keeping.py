@@ -21,8 +21,8 @@ from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL
 from muntin.sources.new_session import connect
 from muntin.sources.reading.lift import states
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.sql_types import stored
-from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import INSTANT
 from muntin.timeline.closing import closing

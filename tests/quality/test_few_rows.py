@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from muntin.quality import few_rows as of_driver
-from muntin.quality.few_rows import few_rows
-from muntin.quality.spark_frame import spark_frame
+from muntin.quality import spark_frame as of_driver
+from muntin.quality.spark_frame import few_rows, spark_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

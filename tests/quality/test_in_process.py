@@ -11,7 +11,7 @@ import pytest
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.quality import few_rows, validate
+from muntin.quality import spark_frame, validate
 from muntin.quality.pandas_rules import needs_spark
 from muntin.quality.report import QualityReport
 from muntin.quality.suite import Suite, SuiteError
@@ -134,7 +134,7 @@ def test_few_rows_many_rows_and_no_spark_give_the_same_report(
         ("expect_table_row_count_to_equal", {"value": 9}),
     )
     few = checked(suite, *many, rows=60, spark=spark)
-    monkeypatch.setattr(few_rows, "ROWS", 0)
+    monkeypatch.setattr(spark_frame, "ROWS", 0)
     read_by_spark = checked(suite, *many, rows=60, spark=spark)
     here = checked(suite, *many, rows=60)
     assert few.to_dict() == here.to_dict()

@@ -15,7 +15,7 @@ from muntin.sources import casts
 from muntin.sources.casts import tells_instant
 from muntin.sources.reading import column_types
 from muntin.sources.sessions import plain_text
-from muntin.sources.sessions.file_facts_cache import answered_once
+from muntin.sources.sessions.plain_text import answered_once
 from tests.end_to_end.hourly import Hourly
 
 LINES = {

@@ -19,8 +19,7 @@ import tenacity.nap
 
 from muntin import jobs, sources, store
 from muntin.files import paths, readable
-from muntin.jobs.accumulate import accumulate
-from muntin.jobs.accumulate.earlier_states import joined_reading
+from muntin.jobs.accumulate import accumulate, joined_reading
 from muntin.jobs.finalize import finalize
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.inputs.listings import of_files

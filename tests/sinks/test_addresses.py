@@ -12,10 +12,9 @@ from muntin.extensions.mysql import sink as mysql_sink
 from muntin.extensions.postgres.table import conninfo
 from muntin.extensions.redis import sink as redis_sink
 from muntin.files.connections import Connection
-from muntin.sinks.addresses import of_environment
+from muntin.sinks.addresses import of_environment, reached
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import BlockedError, SinkError
-from muntin.sinks.server_address import reached
 
 REACH = Reach(of_environment)
 FACTS = {"conn_type": "postgres", "host": "db.example", "port": 5433, "login": "muntin", "password": "g:e@h", "schema": "warehouse"}

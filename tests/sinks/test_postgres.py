@@ -28,7 +28,7 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.notes import standings
 from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
-from muntin.store.commits import commits_between
+from muntin.store.log_append import commits_between
 from tests.case_counts import random_seeds
 from tests.storage.test_changes_since import Changing, step
 from tests.storage.three_batches import HERE, HOUR, START

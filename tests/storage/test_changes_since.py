@@ -20,7 +20,7 @@ from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published import changes_since as looked
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
-from muntin.store.commits import commits_between
+from muntin.store.log_append import commits_between
 from muntin.store.log_check import commit_path
 from tests.case_counts import random_seeds
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small

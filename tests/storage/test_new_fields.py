@@ -14,7 +14,7 @@ import pytest
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
-from muntin.jobs.accumulate.earlier_states import joined_reading
+from muntin.jobs.accumulate import joined_reading
 from muntin.jobs.accumulate.read_batches import Read
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from muntin import Pipeline, Renamed, plan, read, run, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.accumulate.earlier_states.earlier_state import adopt
+from muntin.jobs.accumulate.earlier_state import adopt
 from muntin.jobs.inspect.diff import diff
 from muntin.jobs.inspect.status import states_below
 from muntin.jobs.state.bound import Bound, bind

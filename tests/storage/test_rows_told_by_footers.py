@@ -20,7 +20,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.accumulate import accumulate_split, accumulate_task, split_rows
 from muntin.jobs.inspect.late import quarantined
 from muntin.sources import listing
-from muntin.sources.reading import footer_times
+from muntin.sources.reading import footers
 from muntin.states.derived_columns import Extent
 from muntin.states.rows_in_slots import rows_in_slots
 from muntin.states.slot_tables import Dense, Layout, Lifted, Linked
@@ -114,7 +114,7 @@ def result(pipeline: Pipeline, root: Path) -> tuple[list[str], list[Any], list[A
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
     """Slots for however few rows, each split read alone; what footers told of each."""
-    found, tell = list[Extent | None](), footer_times.told_extent
+    found, tell = list[Extent | None](), footers.told_extent
 
     def noting(*args: Any) -> Extent | None:
         found.append(tell(*args))
@@ -123,13 +123,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
     monkeypatch.setattr(accumulate_split, "MANY_ROWS", 1)
     monkeypatch.setattr(split_rows, "WORTH_INSPECTING", 1)
     monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)
-    monkeypatch.setattr(footer_times, "told_extent", noting)
+    monkeypatch.setattr(footers, "told_extent", noting)
     return found
 
 
 def counted(pipeline: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[Any], list[Any]]:
     with monkeypatch.context() as patch:
-        patch.setattr(footer_times, "told_extent", lambda *_: None)
+        patch.setattr(footers, "told_extent", lambda *_: None)
         return result(pipeline, root)
 
 
@@ -161,7 +161,7 @@ def test_where_footers_fail_rows_are_counted(tmp_path: Path, told: Any, monkeypa
     write(tmp_path / "data", TIMES["instants"][0])
     pipeline = definition(tmp_path / "data", ["slots"])
     expected = result(pipeline, tmp_path / "told")
-    monkeypatch.setattr(footer_times, "told_extent", failing)
+    monkeypatch.setattr(footers, "told_extent", failing)
     assert result(pipeline, tmp_path / "counted") == expected
 
 
@@ -208,7 +208,7 @@ def test_footers_that_are_wrong(
     write(tmp_path / "data", TIMES["instants"][0])
     pipeline = definition(tmp_path / "data", kinds)
     expected = counted(pipeline, tmp_path / "counted", monkeypatch)
-    monkeypatch.setattr(footer_times, "told_extent", lambda *_: Extent(ROWS * 3 // 2, oldest, newest))
+    monkeypatch.setattr(footers, "told_extent", lambda *_: Extent(ROWS * 3 // 2, oldest, newest))
     assert result(pipeline, tmp_path / "told") == expected
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from muntin import aggregates as agg
 from muntin import sources
-from muntin.sources.reading.dimensions.lookup import Lookup
+from muntin.sources.reading.lookup import Lookup
 from tests.taken_back.delta_shop import AGGREGATES as OF_TABLES
 from tests.taken_back.delta_shop import DeltaShop
 from tests.taken_back.stories import AGGREGATES, Row, Shop, city, columns, moment

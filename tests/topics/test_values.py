@@ -18,7 +18,7 @@ from muntin import sources
 from muntin.errors import BrokerError
 from muntin.extensions.kafka import json_fields
 from muntin.extensions.kafka.content import MESSAGES, Decoded, decoded
-from muntin.sources.exact_json import values as exact_json
+from muntin.sources import exact_json
 from tests.source_options import grouped
 
 fastavro = pytest.importorskip("fastavro")

@@ -15,7 +15,7 @@ from muntin.definition.durations import UNITS
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.kinds import Cycle
 from muntin.sources.reading.lift import frame_start
-from muntin.sources.reading.taken_times import BEYOND, EARLIEST
+from muntin.sources.reading.refused_rows import BEYOND, EARLIEST
 from muntin.states.frames import frame_numbers, frame_starts
 
 HOUR, DAY = UNITS["h"], UNITS["d"]

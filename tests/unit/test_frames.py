@@ -15,8 +15,8 @@ from muntin.definition.durations import UNITS
 from muntin.definition.frame_sets import FrameSet, frame_sets
 from muntin.errors import DefinitionError
 from muntin.sources.reading.lift import states as lift_sql
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.sql_types import stored
-from muntin.sources.reading.taken_times import Taken
 from muntin.windows.clock import alignment_us
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import lifted

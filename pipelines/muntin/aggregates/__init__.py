@@ -14,18 +14,15 @@ _NAMES = {
     "counting": "all_of any_of count count_if max_count min_count",
     "distribution": "count_by count_distinct entropy histogram median mode percentile",
     "extremes": "max min range",
-    "grouping": "by elementwise",
+    "grouping": "by elementwise merge",
     "lasting": "integral time_in_state",
-    "merging": "merge",
-    "moments": "stddev variance",
+    "moments": "kurtosis skewness stddev variance",
     "order": "any_value candlestick first last",
     "over_time": "counter_increase counter_rate longest_silence time_weighted_mean",
     "own_functions": "apply own",
     "pairs": "correlation covariance linear_trend",
-    "products": "geometric_mean harmonic_mean product",
-    "shape": "kurtosis skewness",
     "sketches": "approx_count_distinct approx_quantiles approx_top_k theta",
-    "sums": "mean rate sum weighted_mean",
+    "sums": "geometric_mean harmonic_mean mean product rate sum weighted_mean",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

@@ -12,18 +12,15 @@ from muntin.aggregates.distribution import (
     percentile,
 )
 from muntin.aggregates.extremes import max, min, range  # noqa: A004 - the names in SQL and in the contract
-from muntin.aggregates.grouping import by, elementwise
+from muntin.aggregates.grouping import by, elementwise, merge
 from muntin.aggregates.lasting import integral, time_in_state
-from muntin.aggregates.merging import merge
-from muntin.aggregates.moments import stddev, variance
+from muntin.aggregates.moments import kurtosis, skewness, stddev, variance
 from muntin.aggregates.order import any_value, candlestick, first, last
 from muntin.aggregates.over_time import counter_increase, counter_rate, longest_silence, time_weighted_mean
 from muntin.aggregates.own_functions import apply, own
 from muntin.aggregates.pairs import correlation, covariance, linear_trend
-from muntin.aggregates.products import geometric_mean, harmonic_mean, product
-from muntin.aggregates.shape import kurtosis, skewness
 from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
-from muntin.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
+from muntin.aggregates.sums import geometric_mean, harmonic_mean, mean, product, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
 
 __all__ = [
     "active_periods",

@@ -27,11 +27,9 @@ class Monoid(Protocol):
     @property
     def ordered(self) -> bool:
         """Whether the order of arrival decides between equal values. Combining is then not commutative."""
-        ...
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         """The parts of each window, from the parts of each state."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ def funnel(*steps: str, within: Duration, where: str | None = None, **about: Unp
     Raises:
         DefinitionError: no step, more than 32, or a negative duration.
     """
-    steps, within_us = _conditions("funnel", steps, 1), not_negative(within, "within")
+    steps = _conditions("funnel", steps, 1)
+    within_us = not_negative(within, "within")
     met = " + ".join(f"CASE WHEN ({step}) THEN {1 << at} ELSE 0 END" for at, step in enumerate(steps))
     there = f"FILTER (WHERE ({met}) > 0)"
     parts = tuple(
@@ -86,7 +87,6 @@ def _kept(*counts: pa.Array) -> pa.Array:
 
 
 def _conditions(name: str, conditions: tuple[str, ...], least: int) -> tuple[str, ...]:
-    """Conditions that a user gives."""
     if not least <= len(conditions) <= _MOST:
         like = f"{name}(\"kind = 'visit'\", \"kind = 'order'\")"
         raise DefinitionError(

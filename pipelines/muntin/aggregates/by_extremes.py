@@ -131,7 +131,8 @@ def max_by(
 
 
 def _by(name: str, stem: str, value: str, order: str, n: int | None, *, ties: bool, least: bool) -> Aggregate:
-    value, order = expression(value, name), expression(order, name)
+    value = expression(value, name)
+    order = expression(order, name)
     if ties and n is not None:
         raise DefinitionError(
             f"{name}: n={n} gives the values of {n} rows, ties=True the values of all rows with the "

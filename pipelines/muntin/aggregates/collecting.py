@@ -35,7 +35,8 @@ def collect(
         distinct: each value once, at its first place.
         where: SQL condition that rows must meet.
     """
-    x, limit = expression(x, "collect"), checked_limit("collect", limit)
+    x = expression(x, "collect")
+    limit = checked_limit("collect", limit)
     most = None if distinct else limit
     parts = (
         ("times", items(ORDER, f"({x}) IS NOT NULL", most)),
@@ -156,7 +157,8 @@ def to_map(key: str, value: str, *, where: str | None = None, **about: Unpack[Ab
 
     Rows with a null key are left out. A value may be null.
     """
-    key, value = expression(key, "to_map"), expression(value, "to_map")
+    key = expression(key, "to_map")
+    value = expression(value, "to_map")
     there = f"({key}) IS NOT NULL"
     parts = (
         ("keys", items(f"({key})", there)),

@@ -62,26 +62,29 @@ def count_if(condition: str, *, where: str | None = None, **about: Unpack[About]
     return Aggregate("count_if", condition, (field,), _itself).only(where, **about)
 
 
-def _extreme_count(x: str, name: str, *, least: bool) -> Field:
-    extreme = f"{'min' if least else 'max'}({x})"
-    parts = (("value", extreme), ("n", f"coalesce(histogram({x})[{extreme}], 0)::BIGINT"))
-    return Field(name, x, parts, AtExtreme(name, by="value", least=least), needs=((x, "order"),))
+def _extreme_count(extreme: str, x: str, *, least: bool) -> Aggregate:
+    x = expression(x, f"{extreme}_count")
+    name = f"{extreme}count"
+    parts = (("value", f"{extreme}({x})"), ("n", f"coalesce(histogram({x})[{extreme}({x})], 0)::BIGINT"))
+    field = Field(name, x, parts, AtExtreme(name, by="value", least=least), needs=((x, "order"),))
+    return Aggregate(f"{extreme}_count", x, (field,), _holders)
+
+
+def _logic(name: str, call: str, condition: str, *, least: bool) -> Aggregate:
+    condition = expression(condition, f"{name}_of")
+    parts = (("", Plain(f"{call}({condition})", "value", condition)),)
+    field = Field(name, condition, parts, Select(name, by="", least=least))
+    return Aggregate(f"{name}_of", condition, (field,), _itself)
 
 
 def min_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the least value of `x`; 0 where every value is null."""
-    x = expression(x, "min_count")
-    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(
-        where, **about
-    )
+    return _extreme_count("min", x, least=True).only(where, **about)
 
 
 def max_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
-    x = expression(x, "max_count")
-    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(
-        where, **about
-    )
+    return _extreme_count("max", x, least=False).only(where, **about)
 
 
 def shared_fields(aggregates: Mapping[str, AnyAggregate]) -> list[Field]:
@@ -93,23 +96,9 @@ def shared_fields(aggregates: Mapping[str, AnyAggregate]) -> list[Field]:
 
 def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a condition is true in every row where it is not null; null where it is null in every row."""
-    condition = expression(condition, "all_of")
-    field = Field(
-        "all",
-        condition,
-        (("", Plain(f"bool_and({condition})", "value", condition)),),
-        Select("all", by="", least=True),
-    )
-    return Aggregate("all_of", condition, (field,), _itself).only(where, **about)
+    return _logic("all", "bool_and", condition, least=True).only(where, **about)
 
 
 def any_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in at least one row; null where it is null in every row."""
-    condition = expression(condition, "any_of")
-    field = Field(
-        "any",
-        condition,
-        (("", Plain(f"bool_or({condition})", "value", condition)),),
-        Select("any", by="", least=False),
-    )
-    return Aggregate("any_of", condition, (field,), _itself).only(where, **about)
+    return _logic("any", "bool_or", condition, least=False).only(where, **about)

@@ -78,7 +78,8 @@ def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    lengths, often = values.value_lengths().to_numpy(), counts.flatten().to_numpy()
+    lengths = values.value_lengths().to_numpy()
+    often = counts.flatten().to_numpy()
     window = np.repeat(np.arange(len(lengths)), lengths)
     share = often / np.bincount(window, often, len(lengths))[window]
     return pa.array(
@@ -106,7 +107,8 @@ def percentile(x: str, q: float, *, where: str | None = None, **about: Unpack[Ab
     Raises:
         DefinitionError: `q` is not a number from 0 to 1.
     """
-    x, q = expression(x, "percentile"), fraction("percentile", q)
+    x = expression(x, "percentile")
+    q = fraction("percentile", q)
     return Aggregate("percentile", f"{x}, {q!r}", (_doubles_of(x),), _quantile(q)).only(where, **about)
 
 
@@ -145,7 +147,8 @@ def histogram(
     Raises:
         DefinitionError: fewer than two edges, more than 1,001, or edges that do not ascend.
     """
-    x, edges = expression(x, "histogram"), _ascending(edges)
+    x = expression(x, "histogram")
+    edges = _ascending(edges)
     bounds = list(pairwise(edges))
     lifts = tuple(
         (str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds)

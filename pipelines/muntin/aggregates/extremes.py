@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Unpack
 from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Select
 from muntin.aggregates.listing import GATHER, Listed
-from muntin.definition.expressions import Plain, expression
+from muntin.definition.expressions import Plain, What, expression
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
 _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
@@ -44,28 +46,25 @@ def _range(low: pa.Array, high: pa.Array) -> pa.Array:
 
 def least(x: str) -> Field:
     """The least value."""
-    return Field(
-        "min",
-        x,
-        (("", Plain(f"min({x})", "least", x)),),
-        Select("min", by="", least=True),
-        needs=((x, "order"),),
-    )
+    return _end("min", "least", x)
 
 
 def greatest(x: str) -> Field:
     """The greatest value."""
-    return Field(
-        "max",
-        x,
-        (("", Plain(f"max({x})", "greatest", x)),),
-        Select("max", by="", least=False),
-        needs=((x, "order"),),
-    )
+    return _end("max", "greatest", x)
 
 
-def _several(x: str, name: str, n: int) -> Aggregate:
-    """The list of the `n` values at one end of the order."""
+def _end(name: str, what: What, x: str) -> Field:
+    monoid = Select(name, by="", least=what == "least")
+    return Field(name, x, (("", Plain(f"{name}({x})", what, x)),), monoid, needs=((x, "order"),))
+
+
+def _extreme(name: str, x: str, n: int | None, of: Callable[[str], Field]) -> Aggregate:
+    """The value at one end of the order, or the list of the `n` values there."""
+    x = expression(x, name)
+    if n is None:
+        return Aggregate(name, x, (of(x),), _itself)
+    n = some(n, name)
     stem, falling = ("top", ("",)) if name == "max" else ("bottom", ())
     monoid = Listed(f"{stem}_n", by=("",), falling=falling, limit=n, ordered=False, known_as=GATHER)
     field = Field(f"{stem}{n}", x, (("", f"coalesce({name}({x}, {n}), [])"),), monoid, needs=((x, "order"),))
@@ -79,10 +78,7 @@ def min(x: str, *, n: int | None = None, where: str | None = None, **about: Unpa
     Raises:
         DefinitionError: `n` is not a whole number from 1 to 999999.
     """
-    x = expression(x, "min")
-    if n is not None:
-        return _several(x, "min", some(n, "min")).only(where, **about)
-    return Aggregate("min", x, (least(x),), _itself).only(where, **about)
+    return _extreme("min", x, n, least).only(where, **about)
 
 
 def max(x: str, *, n: int | None = None, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
@@ -92,10 +88,7 @@ def max(x: str, *, n: int | None = None, where: str | None = None, **about: Unpa
     Raises:
         DefinitionError: `n` is not a whole number from 1 to 999999.
     """
-    x = expression(x, "max")
-    if n is not None:
-        return _several(x, "max", some(n, "max")).only(where, **about)
-    return Aggregate("max", x, (greatest(x),), _itself).only(where, **about)
+    return _extreme("max", x, n, greatest).only(where, **about)
 
 
 def range(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract

@@ -49,7 +49,6 @@ class Objects:
         }
 
     def shown(self, states: pa.Array) -> list[Any]:
-        """Each state as a value that can be compared and printed."""
         show = self.show or plain
         return [show(self.read(state)) for state in states.to_pylist()]
 

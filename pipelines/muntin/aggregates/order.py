@@ -12,7 +12,7 @@ from muntin.aggregates.extremes import greatest, least, some
 from muntin.aggregates.listing import GATHER, Listed
 from muntin.aggregates.sums import quotient, weighted
 from muntin.definition.durations import Duration, not_negative, spell
-from muntin.definition.expressions import Plain, expression
+from muntin.definition.expressions import Plain, What, expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER, ORDINAL
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
 PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
 
-_FIRST, _LAST = Select("first", by="time", least=True), Select("last", by="time", least=False, newest=True)
+_FIRST = Select("first", by="time", least=True)
+_LAST = Select("last", by="time", least=False, newest=True)
 
 
 def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -124,23 +125,21 @@ def _lasting(time: pa.Array, value: pa.Array, before_time: pa.Array, before_valu
     return last_or_before(value, before_value)
 
 
-def _time_of(x: str) -> str:
-    """SQL for the time of a row in which `x` is not null."""
-    return f"CASE WHEN ({x}) IS NOT NULL THEN {ORDER} END"
-
-
 def earliest(x: str) -> Field:
     """The first value of `x` that is not null."""
-    time = Plain(f"min({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "least", _time_of(x))
-    parts = (("time", time), ("value", Plain(f"arg_min({x}, {PLACE})", "first", x)))
-    return Field("earliest", x, parts, _FIRST, uses_order=True)
+    return _not_null("earliest", "min", "least", "first", x, _FIRST)
 
 
 def latest(x: str) -> Field:
     """The last value of `x` that is not null."""
-    time = Plain(f"max({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "greatest", _time_of(x))
-    parts = (("time", time), ("value", Plain(f"arg_max({x}, {PLACE})", "last", x)))
-    return Field("latest", x, parts, _LAST, uses_order=True)
+    return _not_null("latest", "max", "greatest", "last", x, _LAST)
+
+
+def _not_null(name: str, end: str, of_time: What, of_value: What, x: str, monoid: Select) -> Field:
+    of_row = f"CASE WHEN ({x}) IS NOT NULL THEN {ORDER} END"
+    time = Plain(f"{end}({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", of_time, of_row)
+    parts = (("time", time), ("value", Plain(f"arg_{end}({x}, {PLACE})", of_value, x)))
+    return Field(name, x, parts, monoid, uses_order=True)
 
 
 def any_value(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
@@ -185,6 +184,7 @@ def candlestick(price: str, volume: str, *, where: str | None = None, **about: U
 
     Null where every price is null. Only vwap is null where the sum of the volumes is 0.
     """
-    price, volume = expression(price, "candlestick"), expression(volume, "candlestick")
+    price = expression(price, "candlestick")
+    volume = expression(volume, "candlestick")
     fields = (earliest(price), latest(price), least(price), greatest(price), weighted(price, volume))
     return Aggregate("candlestick", f"{price}, {volume}", fields, _candle).only(where, **about)

@@ -1,6 +1,6 @@
-"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1; see `shape`.
+"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1; see `moments`.
 
-Rows in which either value is null are left out. A mean has two doubles, as in `shape`.
+Rows in which either value is null are left out. A mean has two doubles, as in `moments`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def comoments(x: str, y: str) -> Field:
 
     NaN where a value is not finite.
     """
-    parts, needs = ("n", "a", "a_rest", "b", "b_rest", "aa", "bb", "ab"), ((x, "number"), (y, "number"))
+    parts = ("n", "a", "a_rest", "b", "b_rest", "aa", "bb", "ab")
+    needs = ((x, "number"), (y, "number"))
     return Field(
         "comoments",
         f"{x}, {y}",

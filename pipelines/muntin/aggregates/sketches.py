@@ -63,7 +63,6 @@ class Sketches:
         }
 
     def shown(self, states: pa.Array) -> list[Any]:
-        """Each state as a value that can be compared and printed."""
         from muntin.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]
@@ -81,7 +80,8 @@ def approx_count_distinct(
     Raises:
         DefinitionError: `lg_k` is not a whole number from 7 to 21.
     """
-    x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
+    x = expression(x, "approx_count_distinct")
+    lg_k = _size("approx_count_distinct", lg_k, 7, 21)
     return Aggregate(
         "approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates
     ).only(where, **about)
@@ -106,7 +106,8 @@ def approx_quantiles(
         DefinitionError: no quantiles, a quantile that is not from 0 to 1, or a `k` that is too small or too
             large.
     """
-    x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
+    x = expression(x, "approx_quantiles")
+    k = _size("approx_quantiles", k, 10, 65_535, "k")
     if not isinstance(quantiles, list | tuple) or not quantiles:
         raise DefinitionError(
             f"approx_quantiles: {quantiles!r} is not a list of quantiles; give some from 0 to 1, as [0.5, "
@@ -131,7 +132,8 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpa
     Raises:
         DefinitionError: `k` is not a whole number from 1 to 1,000.
     """
-    x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
+    x = expression(x, "approx_top_k")
+    k = _size("approx_top_k", k, 1, 1_000, "k")
     lg_size = max(10, (8 * k - 1).bit_length())
     counts = f"map_entries(histogram({x}))"
     pair = "{'key': muntin_each.key, 'value': muntin_each.value::BIGINT}"
@@ -150,7 +152,8 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[A
     Raises:
         DefinitionError: `lg_k` is not a whole number from 5 to 26.
     """
-    x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
+    x = expression(x, "theta")
+    lg_k = _size("theta", lg_k, 5, 26)
     return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(
         where, **about
     )

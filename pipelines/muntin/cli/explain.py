@@ -15,7 +15,7 @@ from muntin.cli.working import working
 from muntin.definition.spelling import many
 
 if TYPE_CHECKING:
-    from muntin.jobs.accumulate.row_changes.later_batches import ToldChange
+    from muntin.jobs.accumulate.later_batches import ToldChange
     from muntin.jobs.inspect.explain import Explained
 
 At = Annotated[

@@ -37,7 +37,8 @@ def near(pattern: str) -> str:
         return ""
     parts = Path(pattern).parts
     depth = next(count for count in range(len(parts), 0, -1) if _is_folder(parts[:count]))
-    folder, wanted = _folder(parts[:depth]), plain(parts[depth]) if depth < len(parts) else ""
+    folder = _folder(parts[:depth])
+    wanted = plain(parts[depth]) if depth < len(parts) else ""
     if depth + 1 < len(parts):
         folders = _names(folder, folders=True)
         names = _some(wanted, _names(folder))

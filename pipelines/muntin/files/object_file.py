@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from muntin.files.object_stat import ObjectStat, stat_in
-from muntin.files.object_stores import to_ask, to_move, worded_errors
+from muntin.files.object_stores import ObjectStat, stat_in, to_ask, to_move, worded_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +39,6 @@ class Address:
 
     @property
     def bucket(self) -> str:
-        """The address of the bucket."""
         scheme, _, rest = self.address.partition("://")
         return f"{scheme}://{rest.partition('/')[0]}"
 
@@ -51,17 +49,14 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The last part."""
         return posixpath.basename(self.key)
 
     @property
     def stem(self) -> str:
-        """The name without its suffix."""
         return posixpath.splitext(self.name)[0]
 
     @property
     def suffix(self) -> str:
-        """The end of the name, from its last dot."""
         return posixpath.splitext(self.name)[1]
 
     @property
@@ -70,7 +65,6 @@ class Address:
         return type(self)(self.address.rpartition("/")[0]) if self.key else self
 
     def with_name(self, name: str) -> Self:
-        """A neighbour."""
         return self.parent / name
 
     def absolute(self) -> Self:
@@ -78,7 +72,6 @@ class Address:
         return self
 
     def relative_to(self, folder: Address) -> str:
-        """The path below a folder."""
         if not self.address.startswith(f"{folder.address}/"):
             raise ValueError(f"{self} is not below {folder}")
         return self.address[len(folder.address) + 1 :]
@@ -93,7 +86,6 @@ class ObjectFile(Address):
     __slots__ = ()
 
     def is_file(self) -> bool:
-        """Whether there is a file."""
         try:
             self.head()
         except FileNotFoundError:
@@ -112,7 +104,6 @@ class ObjectFile(Address):
             return stat, memoryview(answer.bytes() if stat.st_size <= most else b"")
 
     def read_bytes(self) -> bytes:
-        """The content."""
         return bytes(self.readable())
 
     def readable(self) -> pa.Buffer:
@@ -122,7 +113,6 @@ class ObjectFile(Address):
         return pa.py_buffer(self.content()[1])
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """The content as text."""
         return self.read_bytes().decode(encoding)
 
     def open(self, _mode: str = "rb") -> pa.BufferReader:
@@ -145,7 +135,6 @@ class ObjectFile(Address):
                 return self.part(max(0, whole - size), min(size, whole)) if whole else b"", whole
 
     def part(self, start: int, length: int) -> bytes:
-        """Some bytes of the content."""
         import obstore
 
         with worded_errors(self.address):
@@ -199,7 +188,8 @@ class ObjectFile(Address):
                 same: Any = "create"
                 with suppress(FileNotFoundError):
                     answer = obstore.get(to_move(self.bucket), self.key)
-                    before, same = bytes(answer.bytes()), _as_is(answer.meta)
+                    before = bytes(answer.bytes())
+                    same = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
                 if (after := changed(before)) is None:
                     return
                 try:
@@ -229,24 +219,15 @@ class ObjectFile(Address):
         self.unlink()
 
     def unlink(self, missing_ok: bool = True) -> None:  # noqa: FBT001, FBT002, ARG002 - as `Path.unlink`; S3 does not tell
-        """Remove the file, if it is there."""
         import obstore
 
         with worded_errors(self.address), suppress(FileNotFoundError):
             obstore.delete(to_ask(self.bucket), self.key)
 
     def head(self) -> ObjectStat:
-        """The facts of the file."""
         import obstore
 
         if not self.key:
             raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
         with worded_errors(self.address):
             return stat_in(obstore.head(to_ask(self.bucket), self.key))
-
-
-def _as_is(meta: Any) -> dict[str, str]:  # noqa: ANN401 - of a store
-    """The condition that a file is as these facts say: its ETag, and its version where
-    the store counts them.
-    """
-    return {name: meta[name] for name in ("e_tag", "version") if meta[name]}

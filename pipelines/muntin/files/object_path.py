@@ -12,8 +12,7 @@ from stat import S_IFDIR
 from typing import TYPE_CHECKING
 
 from muntin.files.object_file import ObjectFile
-from muntin.files.object_stat import ObjectStat, stat_in
-from muntin.files.object_stores import to_ask, to_move, worded_errors
+from muntin.files.object_stores import ObjectStat, stat_in, to_ask, to_move, worded_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ class ObjectPath(ObjectFile):
     __slots__ = ()
 
     def exists(self) -> bool:
-        """Whether there is a file or a folder."""
         return self.is_file() or self.is_dir()
 
     def is_dir(self) -> bool:
@@ -51,7 +49,6 @@ class ObjectPath(ObjectFile):
         return self.remove_all()
 
     def remove_all(self) -> None:
-        """Remove all files of the folder."""
         import obstore
 
         if keys := [path.key for path, _ in self.files()]:
@@ -81,7 +78,6 @@ class ObjectPath(ObjectFile):
         return dict(sorted(names.items()))
 
     def iterdir(self) -> Iterator[ObjectPath]:
-        """The files and folders in the folder."""
         return iter([self / name for name in self.entries()])
 
     def glob(self, pattern: str) -> Iterator[ObjectPath]:
@@ -106,7 +102,6 @@ class ObjectPath(ObjectFile):
         return iter([deeper for path in paths for deeper in path.glob(rest)])
 
     def rglob(self, name: str) -> Iterator[ObjectPath]:
-        """All files and folders below with a name that a pattern names."""
         return iter([path for path in self._all() if fnmatchcase(path.name, name)])
 
     def _all(self) -> list[ObjectPath]:

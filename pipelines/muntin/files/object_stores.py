@@ -1,9 +1,8 @@
-"""The clients of buckets, and their errors in words that say what to do.
+"""The clients of buckets, what they tell of a file, and their errors in words that say what to do.
 
-How an object store is asked: credentials by the ordinary chain, few retries, short waits.
-
-Credentials are searched in the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own
-files, then at the instance. They are never kept, written or reported.
+Few retries, short waits. Credentials are searched by the ordinary chain: in the environment (`AWS_*`,
+`GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own files, then at the instance. They are never kept,
+written or reported.
 """
 
 from __future__ import annotations
@@ -13,17 +12,49 @@ import errno
 import os
 import re
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
+from stat import S_IFREG
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from obstore.store import ObjectStore
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStat:
+    """Facts of a file in a store, named as `os.stat_result` has them.
+
+    `st_ino` is the ETag: another content, another ETag.
+    """
+
+    st_size: int
+    st_mtime_ns: int
+    st_ino: str
+    st_mode: int = S_IFREG
+
+    @property
+    def st_mtime(self) -> float:
+        return self.st_mtime_ns / 1e9
+
+
+def stat_in(meta: object) -> ObjectStat:
+    """The facts that a store gives of a file."""
+    written: datetime = meta["last_modified"]  # type: ignore[index]
+    tag = meta["e_tag"] or ""  # type: ignore[index]
+    if tag and not tag.endswith('"'):  # a listing of Azure has it bare
+        tag = f'"{tag}"'
+    whole = int(written.timestamp()) * 10**9 + written.microsecond * 1000
+    return ObjectStat(meta["size"], whole, tag)  # type: ignore[index]
+
+
 ASK_S, MOVE_S = 3, 120
 """Seconds until a question, and until the content of a file, must be answered."""
 _CONNECT_S, _RETRIES, _RETRY_S = 2, 4, 5
@@ -160,7 +191,8 @@ def _refused(address: str, text: str) -> StorageError:
 
 def problem_of(address: str, text: str) -> str:
     """The problem in the error of a client, and its remedy, without text that may be secret."""
-    bucket, match = address.partition("://")[2].partition("/")[0], _CODE.search(text)
+    bucket = address.partition("://")[2].partition("/")[0]
+    match = _CODE.search(text)
     words = re.sub(r"https?://\S+", "", text)  # an address may have any word in it
     code = match[1] if match else ""
     status = re.search(r"(?:status code:?\s*(?:\W+)?|\b)(40[134])\b", text)
@@ -177,9 +209,10 @@ def problem_of(address: str, text: str) -> str:
             f" read and write {bucket!r}"
         )
     if "error sending request" in text or "timed out" in text or "operation timed" in text:
+        endpoint = re.search(r"https?://[^/\s?]+", text)
         return (
-            f"{_endpoint(text)} does not answer; see to the network, or set AWS_ENDPOINT_URL (or that of your"
-            " store) to the right address"
+            f"{endpoint[0] if endpoint else 'the store'} does not answer; see to the network, or set"
+            " AWS_ENDPOINT_URL (or that of your store) to the right address"
         )
     if status:
         return (
@@ -187,8 +220,3 @@ def problem_of(address: str, text: str) -> str:
             " and the endpoint are right"
         )
     return f"the store refuses ({code or ' '.join(text.partition('Debug source')[0].split())[:200]})"
-
-
-def _endpoint(text: str) -> str:
-    match = re.search(r"https?://[^/\s?]+", text)
-    return match[0] if match else "the store"

@@ -20,8 +20,7 @@ from muntin.definition.extras import need
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError, StorageError
 from muntin.files.object_path import ObjectPath
-from muntin.files.object_stat import ObjectStat
-from muntin.files.object_stores import table_options
+from muntin.files.object_stores import ObjectStat, table_options
 from muntin.printable import printable
 
 if TYPE_CHECKING:

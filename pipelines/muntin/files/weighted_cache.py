@@ -51,12 +51,10 @@ class WeightedCache(Generic[K, T]):
         return self.keep(key, make())
 
     def __iter__(self) -> Iterator[K]:
-        """The keys of all values."""
         with self._lock:
             return iter([*self._values])
 
     def cache_clear(self) -> None:
-        """Forget all."""
         with self._lock:
             self._values.clear()
             self._weight = 0

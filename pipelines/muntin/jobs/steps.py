@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.accumulate.earlier_states.earlier_state import adopt
+from muntin.jobs.accumulate.earlier_state import adopt
 from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
 from muntin.jobs.published.as_defined import copies

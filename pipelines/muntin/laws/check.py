@@ -124,10 +124,11 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
     yield _differ(aggregate, "associative: (x y) z == x (y z)", left, right)
     yield _differ(aggregate, "identity: x with no rows == x", combined(aggregate, x, empty), alone)
     yield _differ(aggregate, "identity: no rows with x == x", combined(aggregate, empty, x), alone)
+    rows = np.arange(len(x))
     yield _differ(
         aggregate,
         "empty: a window without states == no rows",
-        _of_none(aggregate, x),
+        ranges(aggregate, x, rows, rows * 0, (rows, rows, rows)),
         combined(aggregate, empty),
     )
     yield _differ(aggregate, "accumulate == combine . lift", together, combined(aggregate, whole))
@@ -180,21 +181,17 @@ def _deducts(aggregate: Aggregate, x: pa.Table) -> bool:
 def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa.Table:
     """The window of y and z, as the engine deducts it from a running total that begins with x."""
     rows = len(x)
-    order, block = np.arange(3 * rows).reshape(3, rows).T.ravel(), np.arange(rows).repeat(3)
+    order = np.arange(3 * rows).reshape(3, rows).T.ravel()
+    block = np.arange(rows).repeat(3)
     lo = 3 * np.arange(rows) + 1
     return ranges(aggregate, pa.concat_tables([x, y, z]), order, block, (lo, lo, lo + 2))
-
-
-def _of_none(aggregate: Aggregate, x: pa.Table) -> pa.Table:
-    """Windows without a state, as for a key that has no rows for a while."""
-    rows = np.arange(len(x))
-    return ranges(aggregate, x, rows, rows * 0, (rows, rows, rows))
 
 
 def _inspect(aggregate: Aggregate, states: pa.Table) -> Breach | None:
     """Whether `finish` gives an equal result twice and does not change the state."""
     before = _shown(aggregate, states)
-    one, other = finished(aggregate, states).to_pylist(), finished(aggregate, states).to_pylist()
+    one = finished(aggregate, states).to_pylist()
+    other = finished(aggregate, states).to_pylist()
     for case, (first, second) in enumerate(zip(one, other, strict=True)):
         if not close(first, second):
             return Breach("finish twice == finish once", case, "the result", second, first)

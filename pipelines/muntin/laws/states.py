@@ -55,7 +55,8 @@ def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.T
     """The state of each list with rows, then if asked the empty state; and the numbers of the lists."""
     columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field, guarded).items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
-    states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
+    states = grouped.drop_columns([_LIST])
+    numbers = grouped[_LIST].to_numpy()
     return pa.concat_tables([states, queried(rows, columns, "WHERE false")]) if empty else states, numbers
 
 

@@ -55,7 +55,8 @@ def _column_reason(expectation: Expectation, table: pa.Table) -> str | None:
 
 
 def _values_reason(expectation: Expectation, name: str, column: pa.ChunkedArray) -> str | None:
-    rule, kind = RULES[expectation.type], kind_of(column.type)
+    rule = RULES[expectation.type]
+    kind = kind_of(column.type)
     if rule.kinds and kind not in rule.kinds:
         return f"column {name!r} is {column.type}"
     if held := [what for what in rule.without if _holds(what, expectation, column)]:

@@ -1,5 +1,5 @@
 """Great Expectations behind a few functions: build a suite's expectations, judge a frame by them, find the
-failing rows.
+failing rows. A frame is the staged files in one engine, Spark or pandas.
 """
 
 from __future__ import annotations
@@ -8,17 +8,38 @@ import gc
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from muntin.quality.frame import ROW_NUMBER
 from muntin.quality.later import imported_later
 from muntin.quality.suite import SuiteError, near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from muntin.quality.frame import Frame
     from muntin.quality.suite import Expectation, Suite
+
+
+ROW_NUMBER = "__muntin_row"
+
+
+class Frame(Protocol):
+    """The rows of the staged files, each with a number of its own."""
+
+    numbered_by: ClassVar[Mapping[str, object]]
+    """What the form of a result needs, so that Great Expectations names failing rows by their numbers."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the files' columns, in order."""
+
+    def batch(self, context: Any, *, numbered: bool) -> Any:  # noqa: ANN401 - of Great Expectations
+        """A batch of Great Expectations with the files' columns; with `ROW_NUMBER` as the last column if
+        `numbered` and needed.
+        """
+
+    def rows(self, numbers: Collection[int]) -> Mapping[int, Mapping[str, object]]:
+        """Row number -> row, for these numbers. Instants are aware datetimes."""
+
 
 SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
 """What Great Expectations imports for a few expectations on distributions, and for drawing: a third of its
@@ -72,9 +93,7 @@ def imported() -> Any:  # noqa: ANN401 - a module
 
 @contextmanager
 def _garbage_kept() -> Iterator[None]:
-    """Collect no garbage in the block: an import of a thousand modules makes none, and a fifth of its time
-    went there.
-    """
+    """Collect no garbage: an import of a thousand modules makes none, and a fifth of its time went there."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -93,8 +112,7 @@ def build(suite: Suite) -> tuple[Any, ...]:
     wrong: list[str] = []
     built = [_built(expectation, position, wrong) for position, expectation in enumerate(suite.expectations)]
     if wrong:
-        msg = f"{suite.path or suite.name}: " + "\n".join(wrong)
-        raise SuiteError(msg)
+        raise SuiteError(f"{suite.path or suite.name}: " + "\n".join(wrong))
     return tuple(built)
 
 

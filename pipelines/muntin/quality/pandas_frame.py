@@ -110,9 +110,7 @@ _SPARK_NAN = _NaN()
 
 
 def _as_pandas(column: pa.ChunkedArray) -> pd.Series:
-    """The same values for pandas: no integer becomes a float; a null is None, in floats NaN (a NaN is
-    `_SPARK_NAN`), in instants NaT.
-    """
+    """The values for pandas: integers stay; a null is None, in floats NaN (NaN: `_SPARK_NAN`), or NaT."""
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_floating(column.type):

@@ -163,9 +163,7 @@ def type_reason(expectation: Expectation) -> str | None:
 
 
 def _is_plain(condition: Mapping[str, Any]) -> bool:
-    """Whether a condition compares a column with a plain word: no other condition means the same on both
-    engines.
-    """
+    """Whether a condition compares a column with a plain word, which both engines take alike."""
     word = condition.get("parameter")
     is_equality = condition.get("type") == "comparison" and condition.get("operator") == "=="
     return is_equality and isinstance(word, str) and re.fullmatch(r"[\w :/.+-]*", word) is not None

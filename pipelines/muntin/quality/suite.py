@@ -23,11 +23,9 @@ class Report(Protocol):
 
     def text(self) -> str:
         """The report as text."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON types."""
-        ...
 
 
 class SuiteError(DefinitionError):
@@ -130,8 +128,9 @@ def load_suite(path: str | Path) -> Suite:
     content = _known_fields(given, SUITE_FIELDS, str(path))
     entries = content.get("expectations")
     if not isinstance(entries, list) or not entries:
-        msg = f"{path}: no expectations; a suite that checks nothing guards nothing: add at least one"
-        raise SuiteError(msg)
+        raise SuiteError(
+            f"{path}: no expectations; a suite that checks nothing guards nothing: add at least one"
+        )
     expectations = tuple(
         _expectation(entry, f"{path}: expectation {n}") for n, entry in enumerate(entries, 1)
     )
@@ -162,39 +161,38 @@ def _check_version(content: Any, where: str) -> None:  # noqa: ANN401 - whatever
     renamed = [f'write "{_BEFORE[name]}" for "{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name)]
     gone = [f'"{name}"' for name in dict.fromkeys(names) if _BEFORE.get(name) == ""]
     rest = [f"leave out {', '.join(gone)}"] if gone else []
-    msg = (
+    raise SuiteError(
         f"{where}: a suite of Great Expectations before 1.0, whose fields had other names:"
         f" {'; '.join([*renamed, *rest])}"
     )
-    raise SuiteError(msg)
 
 
 def _known_fields(content: object, field_names: tuple[str, ...], where: str) -> Mapping[str, object]:
     if not isinstance(content, dict):
-        msg = f"{where}: an object was expected, found {type(content).__name__}"
-        raise SuiteError(msg)
+        raise SuiteError(f"{where}: an object was expected, found {type(content).__name__}")
     for name in content:
         if name not in field_names:
-            msg = (
+            raise SuiteError(
                 f"{where}: unknown field {name!r}{near(name, field_names)}; known are"
                 f" {', '.join(field_names)}"
             )
-            raise SuiteError(msg)
     return content
 
 
 def _expectation(entry: object, where: str) -> Expectation:
     content = _known_fields(entry, EXPECTATION_FIELDS, where)
-    name, kwargs = content.get("type"), content.get("kwargs", {})
+    name = content.get("type")
+    kwargs = content.get("kwargs", {})
     if not isinstance(name, str) or not name:
-        msg = f"{where}: `type` must name an expectation, such as expect_column_values_to_be_between"
-        raise SuiteError(msg)
+        raise SuiteError(
+            f"{where}: `type` must name an expectation, such as expect_column_values_to_be_between"
+        )
     if not isinstance(kwargs, dict):
-        msg = f"{where} ({name}): `kwargs` must be an object, found {type(kwargs).__name__}"
-        raise SuiteError(msg)
+        raise SuiteError(f"{where} ({name}): `kwargs` must be an object, found {type(kwargs).__name__}")
     if '"$PARAMETER"' in json.dumps(kwargs):
-        msg = f"{where} ({name}): suite parameters ($PARAMETER) are not supported; write the value itself"
-        raise SuiteError(msg)
+        raise SuiteError(
+            f"{where} ({name}): suite parameters ($PARAMETER) are not supported; write the value itself"
+        )
     return Expectation(name, kwargs, _severity(content.get("severity"), f"{where} ({name})"))
 
 
@@ -202,11 +200,10 @@ def _severity(value: object, where: str) -> Severity:
     if value is None:
         return "critical"
     if not _is_severity(value):
-        msg = (
+        raise SuiteError(
             f"{where}: unknown severity {value!r}{near(str(value), SEVERITIES)}; one of"
             f" {', '.join(SEVERITIES)}"
         )
-        raise SuiteError(msg)
     return value
 
 

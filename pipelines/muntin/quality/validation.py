@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from muntin.quality.frame import Frame
+    from muntin.quality.gx import Frame
     from muntin.quality.suite import Suite
 
 Row = Mapping[str, object]
@@ -150,9 +150,7 @@ def _failing_rows(
 
 
 def _shown(rows: Sequence[Row], identity: Sequence[str], expectation: Expectation) -> tuple[Row, ...]:
-    """The rows in order of keys and time, with keys, period and the expectation's columns; with all columns
-    if it names none.
-    """
+    """The rows by keys and time, with the expectation's columns; with all columns if it names none."""
     cut = [
         {name: row[name] for name in dict.fromkeys([*identity, *(expectation.columns or row)]) if name in row}
         for row in rows

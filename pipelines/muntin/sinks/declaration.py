@@ -1,20 +1,28 @@
-"""Sinks as a definition declares them. Nothing is imported or reached before something is sent."""
+"""Sinks as a definition declares them. Nothing is imported or reached before something is sent.
+
+The sink of Spark hands changes to a function as a DataFrame. How far it is, is noted by the state: a change
+arrives at least once.
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from muntin.definition.durations import Duration, positive
+from muntin.definition.extras import need
 from muntin.errors import DefinitionError
 from muntin.sinks.addresses import connection_in
+from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from muntin.files.paths import AnyPath
-    from muntin.sinks.delivery import Opened, Reach
+    from muntin.sinks.delivery import Delivery, Opened, Position, Reach
+
 
 PATIENCE_US = 10_000_000
 """How long a sink may give no sign of life."""
@@ -123,13 +131,9 @@ class SparkSink(Declared):
 
     @property
     def name(self) -> str:
-        """The name of the sink in logs."""
         return f"function {self.title}"
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:  # noqa: ARG002 - as other sinks
-        """Reach it."""
-        from muntin.sinks.spark_frame import opened
-
         return opened(self, reach)
 
 
@@ -177,3 +181,44 @@ def choice_of(choice: OnUnsupported, where: str) -> OnUnsupported:
             f" {', '.join(get_args(OnUnsupported))}"
         )
     return choice
+
+
+@contextmanager
+def opened(sink: SparkSink, reach: Reach) -> Iterator[SparkFrame]:
+    """A session, once there is something to send.
+
+    Raises:
+        SinkError: there is no Spark here, or the function failed.
+        MissingPackageError: pyspark is not installed.
+    """
+    need("pyspark")
+    if sink.write is None or reach.session is None:
+        raise SinkError("there is no Spark here; muntin status --sinks FILE --send starts one")
+    yield SparkFrame(sink.write, sink.title, reach)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFrame:
+    """The function of a sink, reached. See `Opened`."""
+
+    write: Callable[[Any, int], object]
+    title: str
+    reach: Reach
+
+    def position(self, noted: Position | None) -> Position | None:
+        return noted
+
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
+        if len(delivery.rows):
+            self._call(delivery, alive)
+        return delivery.reached("")
+
+    def _call(self, delivery: Delivery, alive: Callable[[], None]) -> None:
+        if self.reach.session is None:
+            raise SinkError("there is no Spark here")
+        with self.reach.session() as session:
+            alive()
+            try:
+                self.write(session.createDataFrame(delivery.rows), delivery.until.version)
+            except Exception as wrong:  # noqa: BLE001 - a function of the user's; its text may hold a secret
+                raise SinkError(f"{self.title} raised {type(wrong).__name__}") from None

@@ -40,7 +40,6 @@ class Misfit:
 
     @property
     def line(self) -> str:
-        """The misfit in words."""
         column = f" column {self.column}:" if self.column else ""
         return f"{self.key}{', arrived with another value' if self.replaced else ''}:{column} {self.why}"
 
@@ -176,7 +175,6 @@ class Opened(Protocol):
         Raises:
             SinkError: it does not answer.
         """
-        ...
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
         """Send changes; where the sink is then. `alive` is called whenever some of them are through.
@@ -186,4 +184,3 @@ class Opened(Protocol):
             MovedError: another run came first.
             AllNeededError: these changes do not do, all windows have to be sent.
         """
-        ...

@@ -147,7 +147,8 @@ class Fitted:
 
         A key is never another.
         """
-        fixed, refused = {*self.delivery.identity, *_NEVER_REPLACED}, wrong
+        fixed = {*self.delivery.identity, *_NEVER_REPLACED}
+        refused = wrong
         while refused.column in row.column_names and refused.column not in fixed:
             before = row[refused.column]
             row = row.set_column(

@@ -11,7 +11,7 @@ from muntin.registry import attribute_of, names_of, of_home
 _NAMES = {
     "dialect": "csv jsonl",
     "file_arguments": "files",
-    "reading.dimensions.lookup": "lookup",
+    "reading.lookup": "lookup",
     "repeated_rows": "changes events",
     "spark_frames": "spark",
     "tables": "table",

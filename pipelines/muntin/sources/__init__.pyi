@@ -2,7 +2,7 @@ from muntin.extensions.iceberg.source.declaration import iceberg
 from muntin.extensions.kafka.source import kafka
 from muntin.sources.dialect import csv, jsonl
 from muntin.sources.file_arguments import files
-from muntin.sources.reading.dimensions.lookup import lookup
+from muntin.sources.reading.lookup import lookup
 from muntin.sources.repeated_rows import changes, events
 from muntin.sources.spark_frames import spark
 from muntin.sources.tables import table

@@ -105,7 +105,8 @@ def in_type(value: str, kind: str, *, cut: bool = False) -> str:
     if is_nested(kind):
         return inside(f"({value})::{of_leaves(kind, lambda _: 'VARCHAR')}", kind, in_type)
     if is_whole(kind):
-        text, same = f"({value})::VARCHAR", f"({value})::VARCHAR = ({value})::{kind}::VARCHAR"
+        text = f"({value})::VARCHAR"
+        same = f"({value})::VARCHAR = ({value})::{kind}::VARCHAR"
         return (
             f"CASE WHEN {same} THEN ({value})::{kind} ELSE"
             f" {_unless(f'NOT ({_is_whole(text)})', 'no whole number: ', value, kind)} END"
@@ -142,9 +143,7 @@ def with_point(value: str, point: str, thousands: str = "") -> str:
 
 
 def _is_no_number(value: str, kind: str) -> str:
-    """SQL for whether DuckDB's cast of a text to a type with fractions gives another number than is written:
-    12_5, +-1, nan(1), 1e400.
-    """
+    """SQL: whether DuckDB casts a text to another number than is written: 12_5, +-1, nan(1), 1e400."""
     text = f"({value})::VARCHAR"
     # a regular expression costs as much as the cast
     sure = " AND ".join(f"NOT contains({text}, '{letter}')" for letter in "_+eE")
@@ -158,10 +157,7 @@ def _is_no_number(value: str, kind: str) -> str:
 
 
 def _is_no_time(text: str, kind: str, *, cut: bool) -> str:
-    """SQL for whether a text says more than a type of times has.
-
-    DuckDB drops the rest: an offset, PM, nanoseconds, the time of a day.
-    """
+    """SQL: whether a text says more than a type of times keeps: an offset, PM, nanoseconds, a time."""
     if kind == "TIME":
         return f"NOT regexp_full_match({text}, '{_CLOCK}')"
     zoned = _ZONED.fullmatch(kind) is not None
@@ -213,9 +209,7 @@ def names_zone(text: str) -> str:
 
 
 def _is_whole(text: str) -> str:
-    """SQL for whether a text is a whole number, written with a fraction of zeros or a power of ten or
-    without.
-    """
+    """SQL: whether a text is a whole number, with a fraction of zeros or a power of ten or without."""
     fraction, power = (f"regexp_extract({text}, '^{_POWER}$', {group})" for group in (1, 2))
     return (
         f"regexp_full_match({text}, '{_NO_FRACTION}') OR strlen({fraction}) <= coalesce(try_cast({power} AS"
@@ -307,10 +301,7 @@ def is_double(text: str) -> str:
 
 
 def _digits_of(text: str) -> str:
-    """SQL for the digits of a number without the zeros at its ends.
-
-    Where a number and its double have the same, they are the same.
-    """
+    """SQL for a number's digits without zeros at its ends: a double with the same is the number."""
     return f"trim(regexp_replace(regexp_replace({text}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
 
 

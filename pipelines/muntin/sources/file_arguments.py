@@ -9,8 +9,7 @@ from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
-from muntin.sources.hive import check_names
-from muntin.sources.path_templates import Format, check_template, format_of
+from muntin.sources.path_templates import Format, check_names, check_template, format_of
 from muntin.sources.row_source import LookBack, checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
 
@@ -134,7 +133,6 @@ def files(
 
 
 def _format(given: object, path: str) -> tuple[Format, FileFormat]:
-    """The format of files, and how text is written in them."""
     written = given if isinstance(given, FileFormat) else FileFormat("csv")
     if given is None:
         return format_of(path), written

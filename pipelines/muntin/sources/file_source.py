@@ -63,7 +63,6 @@ class FileSource(RowSource):
         return self.delimiter or ("\t" if stem(self.path).lower().endswith(".tsv") else ",")
 
     def settled(self, path: str) -> None:  # noqa: ARG002 - anybody may write a file
-        """None: the facts of a file must be read."""
         return
 
     def below(self, home: str | Path) -> FileSource:
@@ -80,15 +79,12 @@ class FileSource(RowSource):
         return replace(self, clock=zone)
 
     def patterns(self, interval: Interval) -> str:
-        """The path or glob of an interval's files."""
         return self.path.format(**fields_of(interval, self.clock))
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """No facts determine states, apart from the columns."""
         return {}
 
     def misfit(self, schedule: Schedule) -> str | None:
-        """Why batches of a schedule would not have files of their own, and what to do; None: they have."""
         if self.all_files:
             return None
         borders = [schedule.after(schedule.first_us)]
@@ -122,9 +118,7 @@ class FileSource(RowSource):
 
 
 def _shown_twice(schedule: Schedule) -> list[tuple[Interval, Interval]]:
-    """Pairs of batches at one local time, where the schedule's clock is first set back after the pipeline's
-    start.
-    """
+    """Pairs of batches at one local time, where the schedule's clock is first set back."""
     if schedule.timezone == UTC_NAME:
         return []
     where = zone(schedule.timezone)

@@ -1,8 +1,7 @@
-"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the
-cluster.
+"""Which files a batch consists of, whether they are there and whole, and how they are split among tasks.
 
-Files by pattern, for many patterns at once: a folder with the files of ten thousand batches is listed once,
-not once for each.
+That depends on the files, never on the cluster. Files by pattern are listed for many patterns at once: a
+folder with the files of ten thousand batches is listed once.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
+from muntin.errors import SourceError
 from muntin.files.object_path import fits
 from muntin.files.paths import etag, listed_together, matching, names_in, path_of, stat_of, stats_of
-from muntin.sources.hive import check_folders
-from muntin.sources.path_templates import is_hidden, tells_format
+from muntin.sources.path_templates import check_folders, is_hidden, tells_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from muntin.sources.file_source import FileSource
     from muntin.sources.logged.table_changes import Step
     from muntin.sources.source import Source
+
 
 _MAGIC = re.compile(r"[*?[]")
 _LAST = "\U0010ffff"
@@ -212,3 +212,68 @@ class Folders:
         near = names[bisect_left(names, begin) : bisect_left(names, begin + _LAST)]
         ends = names_like([each[len(begin) :] for each in near], name[len(begin) :])
         return [f"{folder}/{begin}{end}" for end in ends]
+
+
+def not_there(message: str) -> SourceError:
+    """The error of an interval whose rows are not there yet, or not whole."""
+    wrong = SourceError(message)
+    wrong.is_there = False
+    return wrong
+
+
+def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile], hidden: int = 0) -> None:
+    """Refuse an interval without files, if the source says so.
+
+    `hidden`: how many files were passed over for their names.
+    """
+    if not files and source.missing == "error":
+        passed = (
+            f" but {hidden} whose names begin with _ or ., read only if path says so, as _*.csv"
+            if hidden
+            else ""
+        )
+        raise not_there(
+            f"no file at {source.patterns(interval)} for the interval {interval}{passed}; bring it, "
+            f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
+        )
+
+
+def check_ready(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
+    """Refuse an interval whose files may not be whole:
+
+    `source.ready` has to be there for each of their folders, if it is asked for.
+    """
+    if source.ready is None:
+        return
+    for folder, *above in _folders(source, interval, files):
+        if not any(path_of(each, source.ready).exists() for each in (folder, *above)):
+            instead = f" (nor in a folder above it, up to {above[-1]})" if above else ""
+            raise not_there(
+                f"{folder}/{source.ready} is not there yet{instead}, which says that the files of the"
+                f" interval {interval} are whole (ready={source.ready!r}); run again when their writer is"
+                " done"
+            )
+
+
+def _folders(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> list[list[str]]:
+    """The folders that have to have the file, each with the folders above it that may have it instead.
+
+    Of a pattern with `**` the folders with files: the writer of all of them may say in the folder before `**`
+    that it is done.
+    """
+    pattern = str(path_of(source.patterns(interval)).absolute()).rpartition("/")[0]
+    if "**" not in pattern.split("/"):
+        return [[each] for each in _found(pattern)]
+    fixed = pattern.split("/")[: pattern.split("/").index("**")]
+    below = [tuple(file.path.split("/")[:-1]) for file in files]
+    chains = [
+        ["/".join(parts[:end]) for end in range(len(parts), len(fixed) - 1, -1)]
+        for parts in dict.fromkeys(below)
+    ]
+    return chains or [[each] for each in _found("/".join(fixed))]
+
+
+def _found(pattern: str) -> list[str]:
+    """The folders that a pattern names; the pattern where there are none."""
+    folders = [each for each in matching(pattern) if path_of(each).is_dir() and not is_hidden(each, pattern)]
+    return folders or [pattern]

@@ -29,7 +29,7 @@ from muntin.states.columns import BROUGHT, IDENTITY, ORDINAL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
 
 
 LONGEST_US = 366 * DAY_US
@@ -149,7 +149,8 @@ def _within_us(rows: Events) -> int | None:
     """How far apart rows are compared, microseconds; None: in a batch alone."""
     if rows.within is None:
         return None
-    within_us, longest_us = positive(rows.within, "within"), LONGEST_CHANGES_US if rows.id else LONGEST_US
+    within_us = positive(rows.within, "within")
+    longest_us = LONGEST_CHANGES_US if rows.id else LONGEST_US
     if within_us > longest_us:
         raise DefinitionError(
             f"within: {rows.within!r} is longer than {spell(longest_us)}: "

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from muntin.definition.schedule import Schedule
     from muntin.definition.several_sources import Member
     from muntin.sources.logged.log import Log
-    from muntin.sources.reading.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimension import Dimension
     from muntin.sources.repeated_rows import Changes, Events
     from muntin.sources.source import Content, OnBadFile, OnSchema
 
@@ -42,15 +42,12 @@ class FilesAlone:
     message_columns: ClassVar[tuple[str, ...]] = ()
 
     def content(self, path: str) -> Content | None:  # noqa: ARG002 - files alone
-        """None: it is a file."""
         return None
 
     def opened_as(self, path: str) -> str:
-        """The path."""
         return path
 
     def file_systems(self, paths: Sequence[str]) -> Sequence[AbstractFileSystem]:  # noqa: ARG002 - as above
-        """None: they are files."""
         return ()
 
 
@@ -89,7 +86,6 @@ class RowSource(FilesAlone):
 
     @property
     def in_one_piece(self) -> bool:
-        """Whether a batch is read by one task, since rows of all its files are compared."""
         return self.arrival_order is not None or bool(self.dedupe)
 
     def looked_from_us(self, newest_us: int) -> int:
@@ -102,7 +98,6 @@ class RowSource(FilesAlone):
         return BEFORE_ALL if self.look_back == "all" else newest_us - positive(self.look_back, "look_back")
 
     def on_clock(self, zone: str) -> Self:  # noqa: ARG002 - where a batch's rows are depends on no clock
-        """This source."""
         return self
 
 
@@ -124,11 +119,9 @@ class LastingFiles(RowSource):
         return not self.dedupe
 
     def settled(self, path: str) -> int:
-        """The size of a file."""
         return stat_of(path).st_size
 
     def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - whatever the schedule
-        """Nothing: every batch has files of its own."""
         return None
 
 

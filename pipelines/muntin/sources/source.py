@@ -139,11 +139,7 @@ class Source(parts.Source, Protocol):
         """The file systems through which DuckDB reads addresses that are no files."""
 
     def settled(self, path: str) -> int | None:
-        """The size of a file that never changes, in bytes; None: its facts must be read.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
+        """The size of a file that never changes, in bytes; None: its facts must be read."""
 
     def below(self, home: str | Path) -> Source:
         """The same source with its relative paths below a folder."""

@@ -53,7 +53,6 @@ class SparkSource(LastingFiles):
         return str(getattr(function, "__qualname__", type(function).__qualname__))
 
     def below(self, home: str | Path) -> SparkSource:  # noqa: ARG002 - the function knows where rows are
-        """This source: it has no path."""
         return self
 
 

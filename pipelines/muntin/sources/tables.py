@@ -44,13 +44,11 @@ class TableSource(LastingFiles):
         return {"begins": schedule.after(schedule.first_us - 1)}
 
     def log(self) -> Log:
-        """The table's log, as it is now."""
-        from muntin.sources.logged.delta.table_log import table_log
+        from muntin.sources.logged.table_log import table_log
 
         return table_log(self)
 
     def below(self, home: str | Path) -> TableSource:
-        """The source with its relative path below a folder."""
         return (
             self if is_object_store(self.path) else replace(self, path=str(Path(home, self.path).absolute()))
         )

@@ -31,11 +31,9 @@ class WindowSource(LastingFiles):
     batch_column = "batch"  # type: ignore[assignment]
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
-        """This source: it has no path."""
         return self
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """No facts determine states, apart from the columns."""
         return {}
 
     @property

@@ -24,6 +24,7 @@ from muntin.states.columns import (
 from muntin.states.frames import Ints
 from muntin.states.keys import contiguous, key_codes, numbered_keys
 from muntin.states.order import by_number, sorted_order, take_rows
+from muntin.states.sorted import instants
 
 
 def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> pa.Table:
@@ -52,16 +53,16 @@ def _files(rows: Ints, ends: Ints, numbers: Ints) -> Ints:
 
 def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]:
     """The starts of the first and the last frame with events, in microseconds. `width_us`: of the frames."""
-    frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    frames = instants(table[FRAME])
     return (int(frames.min()), int(last_frames(table, width_us).max())) if len(frames) else (None, None)
 
 
 def last_frames(table: pa.Table, width_us: int) -> Ints:
     """The start of the last frame with events of each state, microseconds: a run may reach further."""
-    frames: Ints = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    frames: Ints = instants(table[FRAME])
     if LAST_EVENT not in table.column_names:
         return frames
-    last = contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
+    last = instants(table[LAST_EVENT]) // width_us * width_us
     return np.maximum(frames, last)  # frames may begin a little behind whole widths
 
 
@@ -80,20 +81,25 @@ def arranged(
     """
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
-    one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
+    one_batch = batch.strides == (0,)
+    by_arrival = ORDINAL in table.column_names
     if (
         by_arrival and one_batch and _rises(table[ORDINAL])
     ):  # rows in order of arrival are sorted by number alone, which is far cheaper
-        table, bucket = by_number(table, number), np.repeat(bucket, np.bincount(number))
+        table = by_number(table, number)
+        bucket = np.repeat(bucket, np.bincount(number))
     elif (order := _order(batch, number, _within(table, width_us))) is None:
-        table, bucket = table.combine_chunks(), bucket[number]
+        table = table.combine_chunks()
+        bucket = bucket[number]
     else:
         table, bucket, batch = (
             take_rows(table, order),
             bucket[number[order]],
             batch if one_batch else batch[order],
         )
-    table = _placed(table, split) if by_arrival else table
+    if by_arrival:
+        places = pc.add(table[ORDINAL], pa.scalar((split << 40) - 1, pa.int64()))
+        table = table.drop_columns([ORDINAL]).append_column(ROW_IN_BATCH, places)
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(
@@ -109,17 +115,10 @@ def _within(table: pa.Table, width_us: int) -> Ints:
 
 
 def _rises(numbers: pa.ChunkedArray) -> bool:
-    """Whether each number is greater than the number before."""
     parts = [part.to_numpy() for part in numbers.chunks if len(part)]
     return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(
         one[-1] < other[0] for one, other in pairwise(parts)
     )
-
-
-def _placed(table: pa.Table, split: int) -> pa.Table:
-    """Rows by arrival with `ROW_IN_BATCH` and without `ORDINAL`."""
-    places = pc.add(table[ORDINAL], pa.scalar((split << 40) - 1, pa.int64()))
-    return table.drop_columns([ORDINAL]).append_column(ROW_IN_BATCH, places)
 
 
 def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
@@ -130,7 +129,8 @@ def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
         ):
             return None
         return sorted_order(number, within, unique=True)
-    later, same = batch[1:] > batch[:-1], batch[1:] == batch[:-1]
+    later = batch[1:] > batch[:-1]
+    same = batch[1:] == batch[:-1]
     if bool(np.all(later | (same & (within[1:] > within[:-1])))):
         return sorted_order(np.append(0, np.cumsum(later))[: len(batch)], number)
     if bool(
@@ -160,7 +160,10 @@ def joined(
     frame in order of arrival. `new`: states as in `old`, with other fields. `keys`: names of the key columns.
     `columns`: of the result, in order; a column of both tables is that of `old`.
     """
-    codes = _codes(old, new, keys)
+    both_keys = [
+        pa.concat_arrays([contiguous(old[key]), contiguous(new[key].cast(old[key].type))]) for key in keys
+    ]
+    codes = pa.array(key_codes(both_keys, len(old) + len(new)))
     unlike = _other_counts(_integers(old[BATCH]), _integers(new[BATCH]))
     old = _ordered(old.append_column(_CODE, codes[: len(old)]), unlike)
     new = _ordered(new.append_column(_CODE, codes[len(codes) - len(new) :]), unlike)
@@ -172,14 +175,6 @@ def joined(
     alike = pa.array(~np.isin(_integers(old[BATCH]), bad))
     both = pa.table({name: (old if name in old.column_names else new)[name] for name in columns})
     return both.filter(alike), np.union1d(unlike, bad)
-
-
-def _codes(old: pa.Table, new: pa.Table, keys: Sequence[str]) -> pa.Array:
-    """A number for the key of each row, rows of `old` first; equal for equal keys of both tables."""
-    columns = [
-        pa.concat_arrays([contiguous(old[key]), contiguous(new[key].cast(old[key].type))]) for key in keys
-    ]
-    return pa.array(key_codes(columns, len(old) + len(new)))
 
 
 def _other_counts(old: Ints, new: Ints) -> Ints:

@@ -122,7 +122,8 @@ def _without_order(kind: pa.DataType) -> bool:
 def _ends(column: pa.ChunkedArray) -> tuple[Any, Any]:
     """The least and the greatest value of a column with values, as JSON has them."""
     if pa.types.is_floating(column.type):
-        least, greatest = float((values := _floats(column)).min()), float(values.max())
+        least = float((values := _floats(column)).min())
+        greatest = float(values.max())
         if not math.isfinite(least) or not math.isfinite(greatest):
             raise _NoRangeError
     else:

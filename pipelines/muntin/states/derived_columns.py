@@ -162,8 +162,10 @@ def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     match how:
         case ("present", of):
             return pc.is_valid(table[of]).cast(pa.int64())
-        case ("total", of):
-            return _total(table[of])
+        case ("total", of):  # `coalesce(sum(x), 0)` over one row: sums of integers have 64 bits
+            column = table[of].cast(pa.int64()) if pa.types.is_integer(table[of].type) else table[of]
+            filled = pc.fill_null(column, pa.scalar(0).cast(column.type)) if column.null_count else column
+            return pc.add(filled, 0.0) if pa.types.is_floating(filled.type) else filled  # 0 + -0.0 is 0.0
         case ("value", of):
             return table[of]
         case ("instant", of):
@@ -187,13 +189,6 @@ def _is_one(table: pa.Table, how: tuple[How, str] | None) -> bool:
 
 def _ones(count: int) -> pa.ChunkedArray:
     return pa.chunked_array([np.ones(count, np.int64)])
-
-
-def _total(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The value of `coalesce(sum(x), 0)` over one row: 0 + -0.0 is 0.0, and sums of integers have 64 bits."""
-    column = column.cast(pa.int64()) if pa.types.is_integer(column.type) else column
-    filled = pc.fill_null(column, pa.scalar(0).cast(column.type)) if column.null_count else column
-    return pc.add(filled, 0.0) if pa.types.is_floating(filled.type) else filled
 
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:

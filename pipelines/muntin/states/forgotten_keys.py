@@ -40,11 +40,9 @@ class Keys(Protocol):
     @property
     def columns(self) -> Sequence[Columns]:
         """The sets of columns that keys are given by."""
-        ...
 
     def until_us(self, key: Key) -> int | None:
         """The event time in microseconds from which rows of a key count again; None: not among the keys."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,8 @@ def _untils(table: pa.Table, columns: Columns, keys: Keys) -> tuple[Ints, Ints]:
     return codes, np.array([BEFORE_ALL if until is None else until for until in untils], np.int64)
 
 
-_CELL, _WORD = re.compile(r"""[^,;|\t"']+"""), re.compile(r"[\w.@+-]+")
+_CELL = re.compile(r"""[^,;|\t"']+""")
+_WORD = re.compile(r"[\w.@+-]+")
 
 
 def refused_among(rows: Sequence[str | None], keys: Keys) -> np.ndarray:

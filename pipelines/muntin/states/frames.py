@@ -95,7 +95,8 @@ def frame_numbers(instants: Ints, cycle: Cycle) -> Ints:
     turn = since // cycle.width_us
     if not others:
         return turn
-    number, rest = turn * len(cycle.cuts_us), since - turn * cycle.width_us
+    number = turn * len(cycle.cuts_us)
+    rest = since - turn * cycle.width_us
     for cut in others:
         number += rest >= cut - first
     return number

@@ -44,7 +44,8 @@ class DistinctValues:
 
         if not self._has_room_for(column):
             return self._looked_up(column)
-        value, place = column.to_numpy(), np.empty(len(column), np.int64)
+        value = column.to_numpy()
+        place = np.empty(len(column), np.int64)
         new = np.empty_like(value)
         if count := tabulated_places(value, self.least, self.table, len(self.values), place, new):
             self.values = pa.concat_arrays([self.values, pa.array(new[:count])])
@@ -68,18 +69,18 @@ class DistinctValues:
         places = pc.index_in(column, value_set=self.values)
         if places.null_count:
             new = column.filter(pc.is_null(places)).unique()
-            self.values, self.table = pa.concat_arrays([self.values, new]), self.table[:0]
+            self.values = pa.concat_arrays([self.values, new])
+            self.table = self.table[:0]
             places = pc.index_in(column, value_set=self.values)
         return places.to_numpy().astype(np.int64)
 
     def _tabulate(self, least: int, most: int) -> bool:
-        """Lay the places of all values into a table over `least` and `most`; False if it would be
-        too wide.
-        """
+        """Lay the places of all values into a table over `least` to `most`; False: too wide."""
         values = self.values.drop_null()
         if len(values):
             ends = pc.min_max(values).as_py()
-            least, most = min(least, ends["min"]), max(most, ends["max"])
+            least = min(least, ends["min"])
+            most = max(most, ends["max"])
         if most - least >= _WIDEST:
             return False
         self.least, self.table = least, np.full(most - least + 1, -1)

@@ -43,11 +43,7 @@ class AtExtreme:
     place: Ints
     pieces: list[pa.Array] = field(default_factory=list)
     size: int = 0
-
-    @property
-    def is_finite(self) -> bool:
-        """Nothing is added here."""
-        return True
+    is_finite = True  # nothing is added here
 
     @classmethod
     def empty(cls, lifted: Lifted, rows: pa.Schema, slots: int) -> Self:
@@ -62,24 +58,22 @@ class AtExtreme:
         )
 
     def widened(self, frames: int, keys: int) -> None:
-        """Make room for so many keys."""
         self.best, self.time_us = (widened_slots(each, frames, keys, 0) for each in (self.best, self.time_us))
         self.place = widened_slots(self.place, frames, keys, -1)
 
     def take(self, rows: RowsAtHand) -> bool:
-        """Add some rows."""
         from muntin.states.slot_kernels import keep_extreme
 
         by, valid = rows.numbers(self.lifted.by)
         won = np.empty(len(by), np.int64)
-        slots, greatest = (self.best, self.time_us, self.place, self.size), self.lifted.what == "at_greatest"
+        slots = (self.best, self.time_us, self.place, self.size)
+        greatest = self.lifted.what == "at_greatest"
         count = keep_extreme(*slots, won, rows.slot, rows.time_us, by, valid, greatest)
         self.pieces.append(rows.columns[self.lifted.of].take(pa.array(won[:count])))
         self.size += count
         return True
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot alone says what its state is
-        """The values of the slots for each state. `slot`, `place`: of each state."""
         from muntin.states.slot_kernels import moved
 
         at = moved(self.place, slot, place)
@@ -119,7 +113,8 @@ class _Counted(NamedTuple):
         """Each pair once, sorted; None where slots and values do not fit 62 bits together."""
         if not len(self.slot):
             return self
-        least, many = int(self.value.min()), int(self.value.max()) - int(self.value.min()) + 1
+        least = int(self.value.min())
+        many = int(self.value.max()) - int(self.value.min()) + 1
         if many * (int(self.slot.max()) + 1) >= _MOST_PACKED:
             return None
         pair = self.slot * many + (self.value - least)
@@ -128,7 +123,8 @@ class _Counted(NamedTuple):
         else:
             order = sorted_order(pair)
             heads = np.flatnonzero(run_starts(pair[order]))
-            pair, often = pair[order][heads], np.add.reduceat(self.often[order], heads)
+            pair = pair[order][heads]
+            often = np.add.reduceat(self.often[order], heads)
         slot, value = np.divmod(pair, many)
         return _Counted(slot, value + least, often)
 
@@ -148,7 +144,6 @@ class Occurrences:
     new: int = 0
 
     def widened(self, keys: int) -> None:
-        """Make room for so many keys."""
         self.pieces = [each._replace(slot=_renumbered(each.slot, self.keys, keys)) for each in self.pieces]
         self.keys = keys
 
@@ -184,20 +179,16 @@ class OfOccurrences:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all that came fits."""
         return self.pairs.together() is not None
 
     def widened(self, frames: int, keys: int) -> None:  # noqa: ARG002 - values need no more room for more frames
-        """Make room for so many keys."""
         if self.leads:
             self.pairs.widened(keys)
 
     def take(self, rows: RowsAtHand) -> bool:
-        """Add some rows."""
         return not self.leads or self.pairs.take(rows.slot, *rows.numbers(self.lifted.of))
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
         pairs = self.pairs.together()
         assert pairs is not None  # noqa: S101 - `is_finite` says so
         state = _state_of_slot(len(counts), slot, place)[pairs.slot]
@@ -227,11 +218,7 @@ class AllAtExtreme:
     some: np.ndarray
     keys: int
     pieces: list[tuple[Ints, np.ndarray, pa.Array]] = field(default_factory=list)
-
-    @property
-    def is_finite(self) -> bool:
-        """Nothing is added here."""
-        return True
+    is_finite = True  # nothing is added here
 
     @classmethod
     def empty(cls, lifted: Lifted, rows: pa.Schema, frames: int, keys: int) -> Self:
@@ -246,13 +233,11 @@ class AllAtExtreme:
         )
 
     def widened(self, frames: int, keys: int) -> None:
-        """Make room for so many keys."""
         self.best, self.some = (widened_slots(each, frames, keys, 0) for each in (self.best, self.some))
         self.pieces = [(_renumbered(slot, self.keys, keys), by, value) for slot, by, value in self.pieces]
         self.keys = keys
 
     def take(self, rows: RowsAtHand) -> bool:
-        """Add some rows."""
         from muntin.states.slot_kernels import keep_extremes
 
         by, valid = rows.numbers(self.lifted.by)
@@ -271,9 +256,9 @@ class AllAtExtreme:
         return (best == by) | (np.isnan(best) & np.isnan(by))
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """A list for each state. `counts`: of each slot; `slot`, `place`: of each state."""
         of, by, values = zip(*self.pieces, strict=True)
-        slots, value = np.concatenate(of), pa.chunked_array(values, self.of).combine_chunks()
+        slots = np.concatenate(of)
+        value = pa.chunked_array(values, self.of).combine_chunks()
         holding = self._are_best(slots, np.concatenate(by)) & value.is_valid().to_numpy(zero_copy_only=False)
         state = _state_of_slot(len(counts), slot, place)[slots[holding]]
         value = value.filter(pa.array(holding))

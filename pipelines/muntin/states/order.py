@@ -62,7 +62,8 @@ def _order_of_many(packed: Ints, falls: int, *, unique: bool) -> Ints:
 
 def _are_sorted(columns: tuple[Ints, ...]) -> bool:
     """Whether rows lie in the order of the columns."""
-    falls, same = np.zeros(len(columns[0]) - 1, np.bool_), np.ones(len(columns[0]) - 1, np.bool_)
+    falls = np.zeros(len(columns[0]) - 1, np.bool_)
+    same = np.ones(len(columns[0]) - 1, np.bool_)
     for column in columns:
         falls |= same & (column[1:] < column[:-1])
         same &= column[1:] == column[:-1]
@@ -101,7 +102,8 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
     from muntin.states.order_kernels import counted_order, counted_places, scattered
 
     def placed(column: pa.ChunkedArray) -> pa.Array:
-        out, begin = np.empty(len(column), f"i{column.type.bit_width // 8}"), 0
+        out = np.empty(len(column), f"i{column.type.bit_width // 8}")
+        begin = 0
         for chunk in column.chunks:
             scattered(_plain(chunk), places[begin : begin + len(chunk)], out)
             begin += len(chunk)

@@ -13,7 +13,8 @@ _ALL = 2**_DIGIT
 @compiled
 def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stable order of numbers from 0 on and below `size`: counting sort."""
-    place, order = _first_places(numbers, size), np.empty(len(numbers), np.int64)
+    place = _first_places(numbers, size)
+    order = np.empty(len(numbers), np.int64)
     for row in range(len(numbers)):
         order[place[numbers[row]]] = row
         place[numbers[row]] += 1
@@ -34,7 +35,8 @@ def _first_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN00
 @compiled
 def digits_order(numbers, bits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stable order of numbers of so many bits, none below 0: radix sort, the lowest digit first."""
-    order, others = np.arange(len(numbers)), np.empty(len(numbers), np.int64)
+    order = np.arange(len(numbers))
+    others = np.empty(len(numbers), np.int64)
     moved = numbers.copy(), np.empty(len(numbers), np.int64)
     for turn, shift in enumerate(range(0, bits, _DIGIT)):
         _by_digit(moved[turn % 2], order, shift, moved[1 - turn % 2], others)
@@ -63,7 +65,8 @@ def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no
 @compiled
 def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The place of each row in the order of `counted_order`; there are fewer than 2^31."""
-    next_place, places = _first_places(numbers, size), np.empty(len(numbers), np.int32)
+    next_place = _first_places(numbers, size)
+    places = np.empty(len(numbers), np.int32)
     for row in range(len(numbers)):
         places[row] = next_place[numbers[row]]
         next_place[numbers[row]] += 1

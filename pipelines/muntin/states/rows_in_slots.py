@@ -45,11 +45,9 @@ class Column:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no sum is infinite or NaN."""
         return self.lifted.what != "sum" or bool(np.isfinite(self.slots).all())
 
     def widened(self, frames: int, keys: int) -> None:
-        """Make room for so many keys."""
         self.slots, self.some = (widened_slots(each, frames, keys, 0) for each in (self.slots, self.some))
         self.time_us = widened_slots(self.time_us, frames, keys, _never(self.lifted.what))
 
@@ -88,7 +86,6 @@ class Column:
         return self.bound < 2**62
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot alone says what its state is
-        """The values of the slots for each state. `slot`, `place`: of each state."""
         from muntin.states.slot_kernels import moved
 
         none = ~moved(self.some, slot, place) if len(self.some) else None
@@ -101,12 +98,11 @@ def empty_columns(
     """Columns without a value, for frames and keys and at `most` so many rows. `rows`: columns of rows."""
     slots = dict[str, "SlotColumn"]()
     for name, lifted in columns.items():
-        own = (
+        slots[name] = (
             empty_lists(lifted, rows, frames, keys, slots)
             if lifted.what in LISTS
             else _empty_column(lifted, rows, frames, keys, most)
         )
-        slots[name] = own
     return slots
 
 
@@ -149,11 +145,7 @@ class Numbers:
     valid: np.ndarray
     keys: int
     came: int = 0
-
-    @property
-    def is_finite(self) -> bool:
-        """Nothing is added here: a list may hold whatever a row has."""
-        return True
+    is_finite = True  # nothing is added here: a list may hold whatever a row has
 
     @classmethod
     def empty(cls, lifted: Lifted, keys: int, rows: int) -> Self:
@@ -161,13 +153,11 @@ class Numbers:
         return cls(lifted, np.empty(rows, np.int32), np.empty(rows), np.empty(rows, np.bool_), keys)
 
     def widened(self, frames: int, keys: int) -> None:  # noqa: ARG002 - rows need no more room for more frames
-        """Make room for so many keys."""
         frame, key = np.divmod(self.slot[: self.came], self.keys)
         self.slot[: self.came] = frame * keys + key
         self.keys = keys
 
     def take(self, rows: RowsAtHand) -> bool:
-        """Add some rows."""
         value, valid = rows.numbers(self.lifted.of)
         new = slice(self.came, self.came + len(rows.slot))
         self.slot[new], self.value[new], self.valid[new] = rows.slot, value, valid if len(valid) else True
@@ -175,7 +165,6 @@ class Numbers:
         return True
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """A list for each state, in the order of rows. `counts`: of slots; `slot`, `place`: of states."""
         from muntin.states.slot_kernels import put_together
 
         lengths = np.empty(len(slot), np.int64)
@@ -183,7 +172,8 @@ class Numbers:
         bounds = np.concatenate(([0], np.cumsum(lengths)))
         begin = np.empty(len(counts), np.int64)
         begin[slot] = bounds[place]
-        value, valid = np.empty(self.came), np.empty(self.came, np.bool_)
+        value = np.empty(self.came)
+        valid = np.empty(self.came, np.bool_)
         put_together(self.slot[: self.came], self.value, self.valid, begin, value, valid)
         return pa.ListArray.from_arrays(
             pa.array(bounds, pa.int32()), pa.array(value, mask=None if valid.all() else ~valid)
@@ -226,8 +216,10 @@ def rows_in_slots(
     dictionary, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
     came, oldest, newest = 0, most.newest, most.oldest
     for batch in filter(len, batches):
-        moment, came = batch[time].to_numpy(), came + len(batch)
-        oldest, newest = moment.min(initial=oldest), moment.max(initial=newest)
+        moment = batch[time].to_numpy()
+        came = came + len(batch)
+        oldest = moment.min(initial=oldest)
+        newest = moment.max(initial=newest)
         if came > most.rows or oldest < most.oldest or newest > most.newest:
             return None
         dictionary = (
@@ -265,7 +257,8 @@ def _states(
     table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Sequence[str], layout: Layout
 ) -> pa.Table:
     """The states of the slots with rows."""
-    columns, counts = dictionary.columns, cast("Column", table["rows"]).slots
+    columns = dictionary.columns
+    counts = cast("Column", table["rows"]).slots
     rank, _ = numbered_keys(columns, len(dictionary))
     filled = layout.filled(counts, rank)
     owner = pa.array(filled.key)

@@ -112,7 +112,8 @@ def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def
 def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the value of each slot's earliest row, of rows at one time the first. `nulls`: nulls count."""
     for row in range(len(slot)):
-        there, at = len(valid) == 0 or valid[row], slot[row]
+        there = len(valid) == 0 or valid[row]
+        at = slot[row]
         if (there or nulls) and time[row] < time_us[at]:
             out[at], some[at], time_us[at] = value[row], there, time[row]
 
@@ -121,7 +122,8 @@ def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ig
 def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Keep the value of each slot's latest row, of rows at one time the last, as `keep_first` the first."""
     for row in range(len(slot)):
-        there, at = len(valid) == 0 or valid[row], slot[row]
+        there = len(valid) == 0 or valid[row]
+        at = slot[row]
         if (there or nulls) and time[row] >= time_us[at]:
             out[at], some[at], time_us[at] = value[row], there, time[row]
 

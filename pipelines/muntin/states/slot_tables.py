@@ -151,7 +151,6 @@ class Dense:
         return self.frames, self.room
 
     def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row; None if the table would be too large. `key`: numbers below `keys`."""
         self.outgrown = not fits(self.frames, keys, self.rows)
         if self.outgrown:
             return None
@@ -170,7 +169,8 @@ class Dense:
         order = np.argsort(rank)
         before = np.zeros(self.room, np.int64)
         before[order] = np.cumsum(states[order]) - states[order]
-        slot, place = np.empty(states.sum(), np.int64), np.empty(states.sum(), np.int64)
+        slot = np.empty(states.sum(), np.int64)
+        place = np.empty(states.sum(), np.int64)
         filled_slots(counts, self.room, before, slot, place)
         frame = np.empty(len(slot), np.int64)
         frame[place] = slot // self.room + self.first
@@ -226,7 +226,6 @@ class Linked:
         return 1, len(self.owner)
 
     def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row; None where the layout is outgrown. `key`: numbers below `keys`."""
         from muntin.states.slot_kernels import linked_slots
 
         before, rows = self.states, len(key)
@@ -255,8 +254,8 @@ class Linked:
             )
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:  # noqa: ARG002 - each state has a row
-        """The states, sorted by key and frame. `rank`: the place of each key among all."""
-        owner, first = self.owner[: self.states], self.first[: self.states]
+        owner = self.owner[: self.states]
+        first = self.first[: self.states]
         order = sorted_order(rank[owner], first, unique=True)
         place = np.empty(self.states, np.int64)
         place[order] = np.arange(self.states)

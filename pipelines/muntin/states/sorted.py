@@ -69,7 +69,8 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence
     order the states of its key, frame and batch, whatever files they came from.
     """
     codes = codes_of(states, keys)
-    start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
+    start = instants(states[FRAME])
+    batch = states[BATCH_POSITION].to_numpy()
     more = [codes_of(states, then)] if then else []
     order = sorted_order(codes, start // width_us, batch, *more)
     states = take_rows(states, order)
@@ -165,7 +166,8 @@ def arrange_rows(
     if carried is not None:
         states = whole(states)
         own = pc.is_valid(carried[COUNTERS])
-        partitions, held = carried.filter(own), carried.filter(pc.invert(own))
+        partitions = carried.filter(own)
+        held = carried.filter(pc.invert(own))
         before = len(held)
         states = pa.concat_tables(
             [held.select(states.column_names), states, partitions.select(states.column_names)]
@@ -188,7 +190,8 @@ def arrange_rows(
         order, group = order[rows], group[rows]
     noted = states.select(list(of_notes)), order
     states = whole(take_rows(states.drop_columns(list(of_notes)), order))
-    start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
+    start = instants(states[FRAME])
+    batch = states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
     evaluated = partial(evaluate, states) if evaluate else None
     times = (batches.starts, batches.ends, batches.origin)

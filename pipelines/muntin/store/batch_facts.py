@@ -48,13 +48,8 @@ def facts_footer(batches: Batches) -> Mapping[str, str]:
 def batches_of(folder: AnyPath, files: Sequence[File], after: Callable[[int], int]) -> Batches:
     """The batches in some files of a table of states, ascending.
 
-    Args:
-        folder: of the table.
-        files: all files of these batches.
-        after: from the start of an interval to its end.
-
-    Raises:
-        StateError: another tool wrote a file, or a file that batches share is gone or damaged.
+    `folder`: of the table. `files`: all files of these batches. `after`: from the start of an interval to its
+    end.
     """
     here = str(folder)
     alone: list[tuple[StatesPath, File]] = []
@@ -128,9 +123,6 @@ def _facts(
 def shared_batches(path: str) -> Batches:
     """The batches that share a file, from its footer. A file's name is its content: several steps of a run
     ask for it.
-
-    Raises:
-        StateError: the file is gone or damaged.
     """
     try:
         table = table_of(_told(footer(path)))

@@ -37,7 +37,8 @@ def only_files(opened: DeltaTable, change: Change) -> bool:
     engine gave it.
     """
     schema = _schema(change)
-    protocol, settings = opened.protocol(), opened.metadata().configuration
+    protocol = opened.protocol()
+    settings = opened.metadata().configuration
     return (
         protocol.min_writer_version <= _PLAIN
         and settings.get("delta.appendOnly", "false") == "false"
@@ -47,16 +48,16 @@ def only_files(opened: DeltaTable, change: Change) -> bool:
 
 
 def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -> None:
-    """A commit that may make the table, or change its columns, or need more than files and names.
-
-    Raises:
-        CommitFailedError, DeltaError, ConflictError: another commit came first.
-    """
+    """A commit that may make the table, or change its columns, or need more than files and names."""
     schema = _schema(change)
     if base.version < 0 and _NEEDS_A_FEATURE not in schema.to_json():
         append(path, base.version, change, now_ms, _of_new_table(schema, change, now_ms))
         return
-    adds, removes = _added(change, now_ms), _removed(change, now_ms)
+    adds = [
+        AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change))
+        for file in change.adds
+    ]
+    removes = _removed(change, now_ms)
     transactions = [Transaction(name, base.version + 1) for name in change.names]
     marks = CommitProperties(app_transactions=transactions)
     if base.version < 0:
@@ -103,13 +104,6 @@ def _of_new_table(schema: Schema, change: Change, now_ms: int) -> list[dict[str,
 
 def _schema(change: Change) -> Schema:
     return Schema.from_arrow(commented(change.schema, change.texts.comments))
-
-
-def _added(change: Change, now_ms: int) -> list[AddAction]:
-    return [
-        AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file, change))
-        for file in change.adds
-    ]
 
 
 def _removed(change: Change, now_ms: int) -> list[Any]:

@@ -50,9 +50,6 @@ def check_once(sizes: Mapping[str, int]) -> None:
     read for it once a process.
 
     `sizes`: place -> bytes. Files of an object store are checked as they are fetched.
-
-    Raises:
-        StateError: a file is gone or damaged.
     """
     for place, size in sizes.items():
         if problem := problem_once(place, size):
@@ -99,10 +96,6 @@ def problem_of_size(actual_size: int, size: int | None) -> str | None:
 def fetched(place: str, size: int | None) -> pa.BufferReader:
     """A file of an object store for Arrow to read, whole. `size`: as the log says; then it also has the
     content that its name says.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        StateError: it is damaged.
     """
     content = ObjectPath(place).readable()
     named = size is None or ObjectPath(place).stem.endswith(digest_of(memoryview(content)))
@@ -129,9 +122,6 @@ def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
 def check_whole(folder: AnyPath, files: Iterable[File]) -> None:
     """Check that some files of a table have the content that their names say, before their rows are written
     to another file.
-
-    Raises:
-        StateError: a file is gone or damaged.
     """
     for file in files:
         if problem := problem_of(folder / file.path):
@@ -139,11 +129,7 @@ def check_whole(folder: AnyPath, files: Iterable[File]) -> None:
 
 
 def whole_content(folder: AnyPath, file: File) -> bytes:
-    """The content of a file of a table, which is what its name says.
-
-    Raises:
-        StateError: the file is gone or damaged.
-    """
+    """The content of a file of a table, which is what its name says."""
     path = folder / file.path
     try:
         content = path.read_bytes()

@@ -68,7 +68,8 @@ class DeltaStore:
                 return self._read(path, seen)
             # whoever ends old versions removes commits; a log that stands still is damaged
             except StateError:
-                before, log = log, [*names_in(str(path / "_delta_log"))]
+                before = log
+                log = [*names_in(str(path / "_delta_log"))]
                 if log == before:
                     raise
 
@@ -82,9 +83,7 @@ class DeltaStore:
         return snapshot
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:
-        """The highest folder with a new name in it: of a new table the folder above the states of all
-        pipelines.
-        """
+        """The highest folder with a new name in it: of a new table the folder above all pipelines' states."""
         return self._path(table) if base.version >= 0 else self.root.parent.parent
 
     def _path(self, table: str) -> AnyPath:
@@ -122,7 +121,8 @@ class DeltaStore:
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change) -> None:
-        path, now_ms = self._path(table), int(time.time() * 1000)
+        path = self._path(table)
+        now_ms = int(time.time() * 1000)
         seen = seen_at(path, base)
         if seen and only_files(seen.opened, change):
             version = append(path, base.version, change, now_ms)
@@ -136,7 +136,8 @@ class DeltaStore:
         new = {
             name: text
             for name, text in texts.comments.items()
-            if name in fields.names and _comment(fields, name) != text
+            if name in fields.names
+            and ((fields.field(name).metadata or {}).get(b"comment") or b"").decode() != text
         }
         properties = {
             name: text for name, text in texts.properties.items() if base.properties.get(name, "") != text
@@ -175,13 +176,7 @@ class DeltaStore:
 
 
 def _is_behind(table: AnyPath, version: int) -> bool:
-    """Whether a version is not the last one of a table any more, or its commit was removed with other old
-    versions.
-    """
+    """Whether a version is not the last of a table, or its commit went with other old versions."""
     return commit_path(table, version + 1).is_file() or (
         version >= 0 and not commit_path(table, version).is_file()
     )
-
-
-def _comment(schema: pa.Schema, name: str) -> str:
-    return ((schema.field(name).metadata or {}).get(b"comment") or b"").decode()

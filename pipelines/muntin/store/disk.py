@@ -38,9 +38,6 @@ def write_whole(target: AnyPath, content: bytes | memoryview, mode: int = 0o666)
     half of the content.
 
     `mode`: of the file, from the moment that it is there, less the bits of the process's mask.
-
-    Raises:
-        StateError: no space, or no permission.
     """
     with draft_of(target) as draft:
         with open(str(draft), "xb", opener=partial(os.open, mode=mode)) as file:
@@ -55,11 +52,7 @@ def _(target: ObjectPath, content: bytes | memoryview, mode: int = 0o666) -> Non
 
 @contextmanager
 def draft_of(target: AnyPath) -> Iterator[AnyPath]:
-    """A path beside a file that is to be written on a disk; what is there is removed if the disk refuses.
-
-    Raises:
-        StateError: no space, or no permission.
-    """
+    """A path beside a file that is to be written on a disk; what is there is removed if the disk refuses."""
     draft = target.with_name(f".{target.name}.{uuid4().hex}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,12 +65,7 @@ def draft_of(target: AnyPath) -> Iterator[AnyPath]:
 
 @singledispatch
 def write_new(target: AnyPath, content: bytes) -> None:
-    """Write a file whole unless it is there: of two writers at once one comes first.
-
-    Raises:
-        FileExistsError: it is there.
-        OSError, StateError: the disk refuses.
-    """
+    """Write a file whole; FileExistsError if it is there: of two writers at once one comes first."""
     draft = target.with_name(f"{target.stem}.{uuid4().hex}.draft")
     try:
         write_whole(draft, content)
@@ -99,11 +87,7 @@ def _(target: ObjectPath, content: bytes) -> None:
 
 
 def remove_whole(folder: AnyPath) -> None:
-    """Remove a folder with everything in it.
-
-    Raises:
-        StateError: something of it stays, as on a disk that may not be written.
-    """
+    """Remove a folder with everything in it; StateError if something of it stays."""
     remove_folder(folder)
     if folder.is_dir():
         raise StateError(
@@ -115,9 +99,6 @@ def link(source: AnyPath, target: AnyPath) -> None:
     """Give a file a second name; where names cannot share a content, copy it. What is there already stays.
 
     The file is young then, however old it is: vacuum leaves it until a commit names it.
-
-    Raises:
-        StateError: no space, or no permission; or the file is gone.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -185,9 +166,6 @@ _AT_ONCE = 16  # a disk writes what several callers wait for together
 def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
     """Wait until some files, and the names of the files and folders below `top`, are on the disk. A file that
     is gone is left out.
-
-    Raises:
-        StateError: the disk refuses, or `MUNTIN_SYNC` is neither "on" nor "off".
     """
     said = os.environ.get(SYNC) or "on"
     if said not in ("on", "off"):
@@ -209,9 +187,7 @@ def _(top: ObjectPath, paths: Iterable[AnyPath]) -> None:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """The threads of this process that wait for the disk: to start some for each commit takes longer than to
-    wait.
-    """
+    """The threads that wait for the disk: to start some for each commit takes longer than the wait."""
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="muntin-sync")
 
 

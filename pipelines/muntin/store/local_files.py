@@ -40,10 +40,11 @@ class Between:
         """
         at = [footer.schema.column(at).path for at in range(footer.num_columns)].index(self.column)
         statistics = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
-        return [group for group, each in enumerate(statistics) if self._may_hold(each)]
-
-    def _may_hold(self, values: pq.Statistics | None) -> bool:
-        return not (values and values.has_min_max) or (values.max >= self.low and values.min < self.high)
+        return [
+            group
+            for group, each in enumerate(statistics)
+            if not (each and each.has_min_max) or (each.max >= self.low and each.min < self.high)
+        ]
 
     def of(self, table: pa.Table) -> pa.Table:
         """The rows of a table with a value in the range; rows that lie together, as in a file sorted by the
@@ -67,16 +68,9 @@ def local_rows(
     """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all
     hold the same, else all of the columns; see `states.derived_columns`.
 
-    Args:
-        places: the files; at least one.
-        schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the
-            schema.
-        columns: to read.
-        condition: on columns that are not of fields; row groups that cannot meet it are skipped.
-        between: a further condition.
-
-    Raises:
-        OSError, pa.ArrowInvalid: a file is gone or damaged.
+    `places`: the files; at least one. `schema`: of the table. A column that a file lacks is null, and a
+    narrower type becomes that of the schema. `columns`: to read. `condition`: on columns that are not of
+    fields; row groups that cannot meet it are skipped. `between`: a further condition.
     """
     tables = [_rows(place, schema, columns, condition, between) for place in places]
     if condition is None:
@@ -113,7 +107,11 @@ def _rows(
             else range(file.num_row_groups)
         )
         if condition is not None and len(groups) > 1:
-            groups = _meeting(place, groups, schema, condition)
+            # `subset` has an order of its own
+            fragment = ds.ParquetFileFormat().make_fragment(
+                place, fs.LocalFileSystem(), row_groups=list(groups)
+            )
+            groups = sorted(group.id for group in fragment.subset(condition, schema=schema).row_groups)
         table = (
             file.read_row_groups(list(groups), columns=held, use_threads=False)
             if held
@@ -122,14 +120,6 @@ def _rows(
     table = between.of(table) if between else table
     shaped = {name: _as(table, name, schema.field(name).type) for name in names}
     return pa.table(shaped).replace_schema_metadata(footer)
-
-
-def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
-    """The row groups, of some row groups of a file, that can meet a condition, in the file's order; `subset`
-    has an order of its own.
-    """
-    fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
-    return sorted(group.id for group in fragment.subset(condition, schema=schema).row_groups)
 
 
 def _as(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:

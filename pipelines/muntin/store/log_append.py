@@ -1,4 +1,5 @@
-"""A commit is one new file at the end of a Delta log: whoever makes the next file is the next.
+"""A commit is one new file at the end of a Delta log: whoever makes the next file is the next. And what
+commits changed, from the log alone: the files that each added and removed.
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
 """
@@ -6,9 +7,11 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from muntin.errors import ConflictError
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     Action = Mapping[str, Mapping[str, Any]]
 
+
 _OPERATION = {
     "operation": "WRITE",
     "operationParameters": {"mode": "Append", "partitionBy": "[]"},
@@ -36,20 +40,10 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int, first: Sequen
     """Commit a change behind the version that it is derived from, or behind later commits that it agrees
     with.
 
-    Args:
-        table: its folder. Commit `base` must be there, so that the log has no hole.
-        base: the version of the snapshot that the change is derived from.
-        change: files and names. Its schema must be the schema of the table.
-        now_ms: milliseconds since 1970.
-        first: actions before the actions of the change; of a new table, whose `base` is -1, the actions that
-            make it.
-
-    Returns:
-        the version that was made.
-
-    Raises:
-        ConflictError: a later commit has one of its names, or removed a file, or changed the table itself.
-        OSError, StorageError: the disk or the object store refuses.
+    Result: the version that was made. `table`: its folder. Commit `base` must be there, so that the log has
+    no hole. `base`: the version of the snapshot that the change is derived from. `change`: files and names.
+    Its schema must be the schema of the table. `now_ms`: milliseconds since 1970. `first`: actions before the
+    actions of the change; of a new table, whose `base` is -1, the actions that make it.
     """
     actions = b"\n".join(map(_line, [*first, *_actions(base, change, now_ms)]))
     about = {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}
@@ -140,3 +134,54 @@ def _file(file: File) -> dict[str, Any]:
 def stats(file: File, change: Change) -> str:
     """The number of rows, and the ranges of columns where all have one."""
     return change.stats.get(file.path) or json.dumps({"numRecords": file.rows})
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: the version that it made, and the paths of files below the table that it
+    added and removed.
+    """
+
+    version: int
+    adds: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
+
+
+def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
+    """The commits after a version, up to another, ascending. Old commits that the log does not hold any more
+    are left out.
+
+    `table`: its folder. `since`, `until`: versions; the commit that made `since` does not count.
+    """
+    commits = list[Commit]()
+    for version in range(until, since, -1):
+        try:
+            actions = _actions_of(table, version)
+            adds, removes = (
+                tuple(unquote(each[kind]["path"]) for each in actions if kind in each)
+                for kind in ("add", "remove")
+            )
+            commits.append(Commit(version, adds, removes))
+        except FileNotFoundError:
+            break
+    return commits[::-1]
+
+
+def committed_ms(table: AnyPath, version: int) -> int:
+    """When a commit was made, milliseconds since 1970; 0 where the log does not hold it any more."""
+    with suppress(OSError, ValueError):
+        return next(
+            (
+                int(action["commitInfo"]["timestamp"])
+                for action in _actions_of(table, version)
+                if "commitInfo" in action
+            ),
+            0,
+        )
+    return 0
+
+
+def _actions_of(table: AnyPath, version: int) -> list[Any]:
+    # which cuts texts at U+2028 and U+0085 within values, too
+    lines = commit_path(table, version).read_bytes().splitlines()
+    return [json.loads(line) for line in lines if line.strip()]

@@ -94,14 +94,9 @@ def _lack(action: Mapping[str, Any]) -> str | None:
             if not isinstance(fields.get(name), of_type):
                 return f"an action {kind!r} has no {name!r}"
     if "metaData" in action:
-        return _lack_of_schema(json.loads(action["metaData"]["schemaString"]))  # JSON in JSON
-    return None
-
-
-def _lack_of_schema(schema: Mapping[str, Any]) -> str | None:
-    for field in schema["fields"]:
-        if field.keys() != {"name", "type", "nullable", "metadata"}:
-            return f"a column has {', '.join(field)}"
+        for field in json.loads(action["metaData"]["schemaString"])["fields"]:  # JSON in JSON
+            if field.keys() != {"name", "type", "nullable", "metadata"}:
+                return f"a column has {', '.join(field)}"
     return None
 
 

@@ -37,10 +37,7 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
     """Behind every 20th commit, write a checkpoint; behind every 320th, remove commits older than the log
     must reach.
 
-    Args:
-        path: of the table.
-        opened: the table; it is brought up to date.
-        version: the commit that was made.
+    `path`: of the table. `opened`: the table; it is brought up to date. `version`: the commit that was made.
     """
     if version % _COMMITS:
         return
@@ -65,11 +62,7 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
 
 @contextmanager
 def writing_log(path: AnyPath) -> Iterator[DeltaTable]:
-    """A table whose log is shortened.
-
-    Raises:
-        StateError: the disk refuses. StorageError: the object store does.
-    """
+    """A table whose log is shortened."""
     try:
         yield open_table(path)
     except (DeltaError, OSError) as wrong:
@@ -108,12 +101,7 @@ def end_old_versions(table: AnyPath, held: Callable[[AnyPath], bool]) -> tuple[i
     """Remove the old versions of a table; how many files, and their bytes. Who asks for one of them gets
     Delta's own error.
 
-    Args:
-        table: its folder.
-        held: whether a file that no version holds is to go, too.
-
-    Raises:
-        StateError: the disk refuses. StorageError: the object store does.
+    `table`: its folder. `held`: whether a file that no version holds is to go, too.
     """
     with writing_log(table) as opened:
         version = opened.version()

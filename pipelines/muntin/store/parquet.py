@@ -51,11 +51,7 @@ def table_of(text: str | bytes) -> pa.Table:
 
 
 def footer(path: str) -> dict[str, str]:
-    """The texts in the footer of a file.
-
-    Raises:
-        OSError: the file is gone or damaged.
-    """
+    """The texts in the footer of a file."""
     texts = pq.read_metadata(readable_footer(path)).metadata or {}
     return {key.decode(): value.decode(errors="replace") for key, value in texts.items()}
 
@@ -122,13 +118,14 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
         if each.name not in how.dictionary
         and (pa.types.is_integer(each.type) or pa.types.is_temporal(each.type))
     }
+    chosen = named_without_nan(table) if how.ranges else how.chosen_by
     with pq.ParquetWriter(
         sink,
         table.schema,
         compression=COMPRESSION,
         use_dictionary=list(how.dictionary) or False,
         column_encoding=codes or None,
-        write_statistics=_with_statistics(table, how),
+        write_statistics=True if chosen is None else list(chosen),
         write_page_checksum=True,
     ) as writer:
         writer.write_table(table, row_group_size=how.group)
@@ -137,9 +134,7 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
 
 
 def _without_ranges(table: pa.Table) -> pa.Table:
-    """A table without the ranges of the file that its rows were read from: they are the ranges of rows that
-    may be gone.
-    """
+    """A table without the ranges of the file that it was read from: rows may be gone since."""
     texts = table.schema.metadata or {}
     return (
         table.replace_schema_metadata({key: text for key, text in texts.items() if key != RANGES})
@@ -148,23 +143,13 @@ def _without_ranges(table: pa.Table) -> pa.Table:
     )
 
 
-def _with_statistics(table: pa.Table, how: Encoding) -> bool | list[str]:
-    """The columns whose ranges the footer has; True: all."""
-    chosen = named_without_nan(table) if how.ranges else how.chosen_by
-    return True if chosen is None else list(chosen)
-
-
 def write_named(
     table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding = AS_USUAL
 ) -> dict[str, Any]:
     """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left
     as it is.
 
-    Returns:
-        path (below `folder`), size (bytes) and rows.
-
-    Raises:
-        StateError: no space, or no permission.
+    Result: path (below `folder`), size (bytes) and rows.
     """
     if table.nbytes >= _LARGE and not isinstance(folder, ObjectPath):
         path, size = _write_large(table, folder, name, how)
@@ -180,9 +165,7 @@ def write_named(
 def _write_large(
     table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding
 ) -> tuple[str, int]:
-    """The path and the size of a file that is encoded to the disk: in memory it would take twice its size
-    while it grows.
-    """
+    """Path and size of a file encoded to the disk: in memory it would take twice its size while it grows."""
     with draft_of(folder / name("0" * 2 * DIGEST_BYTES)) as draft:
         with pa.BufferedOutputStream(pa.OSFile(str(draft), "wb"), _BUFFER) as sink:
             _encode(table, how, sink)
@@ -198,9 +181,7 @@ def _write_large(
 
 @singledispatch
 def _exists(target: AnyPath, size: int) -> bool:
-    """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it
-    for its age.
-    """
+    """Whether the file exists and is whole; if so, it is made young, so that vacuum leaves it."""
     try:
         same = target.stat().st_size == size and problem_of(target) is None
         if same:
@@ -217,11 +198,7 @@ def _(_target: ObjectPath, _size: int) -> bool:
 
 
 def read_parquet(place: str) -> pa.Table:
-    """All rows of a file; every type has nulls.
-
-    Raises:
-        OSError, pa.ArrowInvalid: the file is gone or damaged.
-    """
+    """All rows of a file; every type has nulls."""
     with opened(place) as file:
         table = file.read(use_threads=file.metadata.num_row_groups > 1)
     return pa.Table.from_arrays(table.columns, schema=optional(table.schema))
@@ -230,9 +207,6 @@ def read_parquet(place: str) -> pa.Table:
 def checked_footer(path: AnyPath, size: int) -> pq.FileMetaData:
     """The footer of a file that is whole, by its size and this footer. deltalake would accept a truncated
     file.
-
-    Raises:
-        StateError: the file is gone, or not whole.
     """
     try:
         actual_size, footer = size_and_footer(path)

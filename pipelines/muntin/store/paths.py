@@ -73,12 +73,10 @@ class StatesPath:
 
     @property
     def first_us(self) -> int:
-        """Start of the first batch: there is one."""
         return self.batch_us
 
     @property
     def last_us(self) -> int:
-        """Start of the last batch: there is one."""
         return self.batch_us
 
     def named(self, digest: str) -> str:
@@ -106,7 +104,6 @@ class SharedPath:
     high_us: int | None = None
 
     def named(self, digest: str) -> str:
-        """The path, given the digest of the file's content."""
         frames = f"{_spelled(self.low_us)}_{_spelled(self.high_us)}"
         return f"{label(self.first_us)}_{label(self.last_us)}/{self.batches:05d}_{frames}_{digest}.parquet"
 
@@ -120,7 +117,8 @@ def folder_of(state: AnyPath, table: str) -> AnyPath:
     PurePosixPath('root/hourly/windows/day')
     """
     while table.startswith("../"):
-        state, table = state.parent, table.removeprefix("../")
+        state = state.parent
+        table = table.removeprefix("../")
     return state / table
 
 
@@ -151,18 +149,15 @@ def name_of(text: str) -> str:
 
 @lru_cache(maxsize=2**16)
 def parse_states_path(path: str) -> StatesPath | SharedPath:
-    """The facts in a path. Several steps of a run ask for them.
-
-    Raises:
-        StateError: another tool wrote the file, as a compaction does.
-    """
+    """The facts in a path; StateError if another tool named it. Several steps of a run ask for them."""
     match = _STATES.fullmatch(path) or _SHARED.fullmatch(path)
     if not match:
         raise StateError(
             f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize,"
             " compaction)? Run its batches again"
         )
-    low, high = _instant(match["low"]), _instant(match["high"])
+    low = _instant(match["low"])
+    high = _instant(match["high"])
     if "first" in match.groupdict():
         return SharedPath(of_label(match["first"]), of_label(match["last"]), int(match["batches"]), low, high)
     decided = int(match["decided"] or "0", 16)

@@ -46,15 +46,9 @@ def read_files(
 
     A file system written in Python would do for reading, too; but Arrow's threads may still hold its buffers
     when a program ends, and then the program is aborted after its work is done
-    (https://github.com/apache/arrow/issues/34314).
-
-    Args:
-        folder: the folder of the table.
-        columns: the columns to read; all of the snapshot's, if not given.
-        condition: a condition on rows; row groups that cannot meet it are skipped.
-
-    Raises:
-        StateError: a file is gone or damaged.
+    (https://github.com/apache/arrow/issues/34314). `folder`: the folder of the table. `columns`: the columns
+    to read; all of the snapshot's, if not given. `condition`: a condition on rows; row groups that cannot
+    meet it are skipped.
     """
     try:
         dataset = _dataset(folder, snapshot, condition)
@@ -66,9 +60,7 @@ def read_files(
 def _dataset(
     folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None = None
 ) -> ds.FileSystemDataset:
-    """The files of a snapshot, each of which has the size that the log says and the content that its name
-    says.
-    """
+    """The files of a snapshot, each with the size that the log and the content that its name says."""
     sizes = {f"{folder}/{file.path}": file.size for file in snapshot.files}
     check_once(sizes)
     return dataset_of([*sizes], snapshot.schema or pa.schema([]), condition, sizes)
@@ -77,9 +69,6 @@ def _dataset(
 def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
     """The rows of a table of states, as its files hold them, or with every column; see
     `states.derived_columns`.
-
-    Raises:
-        StateError: a file is gone or damaged.
     """
     dataset = _dataset(folder, snapshot)
     return held_rows(dataset, dataset.schema.names)
@@ -95,11 +84,8 @@ def held_rows(
     """Some columns of states, in the order of their files: as the files hold them if all hold the same, else
     all of the columns.
 
-    Args:
-        dataset: of `dataset_of`.
-        columns: all columns of fields, and further columns.
-        condition: on columns that are not of fields.
-        use_threads: as Arrow has it.
+    `dataset`: of `dataset_of`. `columns`: all columns of fields, and further columns. `condition`: on columns
+    that are not of fields. `use_threads`: as Arrow has it.
     """
     tables = []
     for footer, fragments in groupby(dataset.get_fragments(), lambda each: footer_of(each.physical_schema)):
@@ -123,10 +109,6 @@ def dataset_of(
 
     `sizes`: place -> bytes that a file must have, and then the content that its name says, where it is
     fetched from an object store.
-
-    Raises:
-        OSError: a file of an object store is gone; of a local file, reading tells.
-        StateError: a file of an object store is damaged.
     """
     files, disk = form(), fs.LocalFileSystem()
 
@@ -162,10 +144,6 @@ def _fetched(
     is a hole in memory that was never written to, so that it takes none; the fragments do not reach there.
 
     `size`: the bytes that the file must have.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        StateError: it has another size.
     """
     end, actual_size = footer_end(place)
     if problem := problem_of_size(actual_size, size):
@@ -184,7 +162,6 @@ def _fetched(
 
 
 def _range(footer: pq.FileMetaData, group: int) -> tuple[int, int]:
-    """The range of a row group in its file, in bytes."""
     columns = [footer.row_group(group).column(at) for at in range(footer.num_columns)]
     starts = [min(filter(None, (each.dictionary_page_offset, each.data_page_offset))) for each in columns]
     return min(starts), max(

@@ -130,12 +130,7 @@ def table_at(path: AnyPath, base: Snapshot) -> DeltaTable:
 
 
 def open_table(path: AnyPath, version: int | None = None) -> DeltaTable:
-    """A table as deltalake has it. `version`: None: the newest.
-
-    Raises:
-        StorageError: the object store cannot be used.
-        DeltaError, OSError: the log cannot be read.
-    """
+    """A table as deltalake has it. `version`: None: the newest."""
     try:
         return DeltaTable(table_address(str(path)), version=version, storage_options=options_of(str(path)))
     except (DeltaError, OSError) as wrong:
@@ -158,28 +153,20 @@ def newest(seen: Known | None) -> DeltaTable | None:
 
 
 def opened_at(path: AnyPath) -> DeltaTable | None:
-    """The table at a path; None if there is none.
-
-    Raises:
-        StateError: its log is torn or has a gap, or it has a feature that deltalake does not know.
-    """
+    """The table at a path; None if there is none."""
     try:
-        opened = open_table(path)
+        return open_table(path)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as wrong:
-        raise _unknown_feature(path, str(wrong)) or _unreadable(
-            path, str(wrong).partition("\n")[0]
-        ) from wrong
-    return opened
+        if match := _UNKNOWN.search(str(wrong)):
+            raise _newer(path, f"has a Delta feature that deltalake does not know ({match[0]})") from wrong
+        raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
 
 
 def check_opened(path: AnyPath, opened: DeltaTable) -> None:
     """Check that all files that a table was opened from are whole, and that no feature changes how its own
     files are to be read.
-
-    Raises:
-        StateError: a file of the log is damaged, or there is a feature that its files would be read without.
     """
     for bad, problem in problems_of_end(path, opened.version()).items():
         raise _unreadable(path, f"{bad.name} {problem}")
@@ -187,14 +174,6 @@ def check_opened(path: AnyPath, opened: DeltaTable) -> None:
     more = {*(protocol.reader_features or ())} - _FEATURES if protocol.min_reader_version != 1 else set()
     if more or protocol.min_reader_version == _COLUMN_MAPPING:
         raise _newer(path, f"has the Delta feature {', '.join(sorted(more)) or 'columnMapping'}")
-
-
-def _unknown_feature(path: AnyPath, text: str) -> StateError | None:
-    """The error where deltalake refuses a table for a feature that it does not know; None: it refuses for
-    something else.
-    """
-    match = _UNKNOWN.search(text)
-    return _newer(path, f"has a Delta feature that deltalake does not know ({match[0]})") if match else None
 
 
 def _newer(path: AnyPath, problem: str) -> StateError:
@@ -218,7 +197,8 @@ def listed(opened: DeltaTable) -> Snapshot:
     rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
     files = (File(path, size, count or 0) for path, size, count in rows)
     ascending = tuple(sorted(files, key=lambda file: file.path))
-    facts, schema = opened.metadata(), pa.schema(opened.schema().to_arrow())
+    facts = opened.metadata()
+    schema = pa.schema(opened.schema().to_arrow())
     return Snapshot(
         opened.version(),
         ascending,
@@ -231,11 +211,7 @@ def listed(opened: DeltaTable) -> Snapshot:
 
 
 def snapshot_at(path: AnyPath, version: int) -> Snapshot:
-    """A table at a version that it had.
-
-    Raises:
-        StateError: the log does not know the version any more, or files of it are removed.
-    """
+    """A table at a version that it had."""
     try:
         snapshot = listed(open_table(path, version))
     except (DeltaError, OSError) as wrong:

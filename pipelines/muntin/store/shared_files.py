@@ -36,17 +36,15 @@ REPEATED = (BATCH, BUCKET, FRAME)
 def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Sequence[str] = ()) -> File:
     """Write the rows of some batches to a file that they share.
 
-    Args:
-        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see
-            `states.derived_columns`.
-        folder: of the table.
-        batches: the facts of every batch that the file holds, also of batches without rows.
-        keys: the key columns, which have few distinct values.
+    `table`: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see
+    `states.derived_columns`. `folder`: of the table. `batches`: the facts of every batch that the file holds,
+    also of batches without rows. `keys`: the key columns, which have few distinct values.
     """
     live = ~batches.expired
     low = int(batches.low_us[live].min(initial=AFTER_ALL))
     high = int(batches.high_us[live].max(initial=BEFORE_ALL))
-    first, last = int(batches.start_us[0]), int(batches.start_us[-1])
+    first = int(batches.start_us[0])
+    last = int(batches.start_us[-1])
     name = SharedPath(
         first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high
     ).named
@@ -73,28 +71,24 @@ def replacement(
 ) -> tuple[list[File], list[File]]:
     """The files to add and to remove so that some batches consist of new files, and all other batches stay.
 
-    Args:
-        folder: of the table.
-        files: of the table as it is.
-        starts: of the batches to replace, ascending.
-        new: their files, written.
-        keys: the key columns.
+    `folder`: of the table. `files`: of the table as it is. `starts`: of the batches to replace, ascending.
+    `new`: their files, written. `keys`: the key columns.
     """
     near = [file for file in files if len(within(starts, file.path))]
     lost = [file for file in near if _is_lost(folder, file, starts)]
-    old = [file for file in near if file in lost or _holds(folder, file, starts)]
+    old = [
+        file
+        for file in near
+        if file in lost
+        or not isinstance(parse_states_path(file.path), SharedPath)
+        or _meet(held(folder, file), starts)
+    ]
     rest = [left for file in old if file not in lost and (left := without(folder, file, starts, keys))]
-    have, had = {file.path for file in (*new, *rest)}, {file.path for file in old}
+    have = {file.path for file in (*new, *rest)}
+    had = {file.path for file in old}
     return [file for file in (*new, *rest) if file.path not in had], [
         file for file in old if file.path not in have
     ]
-
-
-def _holds(folder: AnyPath, file: File, starts: Ints) -> bool:
-    """Whether a file holds one of some batches, at least one of which begins between its
-    first and its last.
-    """
-    return not isinstance(parse_states_path(file.path), SharedPath) or _meet(held(folder, file), starts)
 
 
 def _meet(some: Ints, others: Ints) -> bool:
@@ -103,10 +97,9 @@ def _meet(some: Ints, others: Ints) -> bool:
 
 
 def _is_lost(folder: AnyPath, file: File, starts: Ints) -> bool:
-    """Whether a file that cannot be read is to go, as the batches from its first to its
-    last are read again.
-    """
-    facts, places = parse_states_path(file.path), within(starts, file.path)
+    """Whether a file that cannot be read is to go: all batches from its first to its last are read again."""
+    facts = parse_states_path(file.path)
+    places = within(starts, file.path)
     all_again = places[0] == facts.first_us and places[-1] == facts.last_us and len(places) >= facts.batches
     return bool(all_again) and problem_of(folder / file.path) is not None
 
@@ -127,11 +120,7 @@ def others(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ()) 
 
 
 def without(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
-    """A new file with the other batches of a file; None if there are no other batches.
-
-    Raises:
-        StateError: the file is gone or damaged.
-    """
+    """A new file with the other batches of a file; None if there are no other batches."""
     if not isinstance(parse_states_path(file.path), SharedPath):
         return None
     batches = shared_batches(f"{folder}/{file.path}")

@@ -53,9 +53,6 @@ def claim(pipeline: str, state: AnyPath) -> None:
 
     Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that
     exists stays as it is.
-
-    Raises:
-        StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
     """
     mode = 0o777 & ~_umask()
     folder = state
@@ -74,11 +71,7 @@ def claim(pipeline: str, state: AnyPath) -> None:
 
 
 def give_to(home: AnyPath, pipeline: str, before: str) -> None:
-    """Mark the folder of a renamed pipeline as its own, if it is marked with the name before.
-
-    Raises:
-        StateError: the disk refuses.
-    """
+    """Mark the folder of a renamed pipeline as its own, if it is marked with the name before."""
     facts = _facts(home)
     if facts and facts["pipeline"] == before:
         write_whole(home / OWNER_FILE, _mark(facts | {"pipeline": pipeline}))
@@ -89,9 +82,6 @@ def claim_anew(home: AnyPath, pipeline: str, newest: int) -> None:
     stays.
 
     `newest`: the number of the newest event of its memory of forgotten keys.
-
-    Raises:
-        StateError: the disk refuses.
     """
     with suppress(_DamagedMarkError):
         if _facts(home) is not None:
@@ -138,11 +128,7 @@ def _digest(facts: Mapping[str, Any]) -> str:
 
 
 def _facts(home: AnyPath) -> dict[str, Any] | None:
-    """The facts of a mark; None: there is none.
-
-    Raises:
-        StateError: it is damaged.
-    """
+    """The facts of a mark; None: there is none."""
     owner_file = home / OWNER_FILE
     if not owner_file.is_file():  # a question that is not asked for long: nobody may answer
         return None
@@ -189,9 +175,6 @@ def _make(folder: AnyPath, mode: int) -> None:
 def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
     """Check that a folder can be, or is, that of a pipeline. `before`: its earlier name, which it may be
     marked with.
-
-    Raises:
-        StateError: the folder belongs to another pipeline, or its state has another format.
     """
     facts = _facts(home)
     if facts is None:
@@ -205,7 +188,8 @@ def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
                 " anew"
             )
         return
-    version, owner = int(facts["format"]), facts["pipeline"]
+    version = int(facts["format"])
+    owner = facts["pipeline"]
     if version != FORMAT:
         raise StateError(
             f"{home} has state format {version}, and this Muntin knows format {FORMAT}; "

@@ -34,13 +34,9 @@ def again_after(
     """Attempts, as tenacity has them, until one does not raise `met`.
 
     Between two lies a random time, twice as long on average at each: runs that met once do not meet again and
-    again (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
-
-    Args:
-        met: the error after which to try again.
-        tries: the largest number of attempts.
-        given_up: makes the error to raise, of the last `met`.
-        first_s: seconds; the longest first wait.
+    again (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). `met`: the error after
+    which to try again. `tries`: the largest number of attempts. `given_up`: makes the error to raise, of the
+    last `met`. `first_s`: seconds; the longest first wait.
     """
 
     def give_up(state: RetryCallState) -> NoReturn:
@@ -123,41 +119,23 @@ class Store(Protocol):
 
     def __hash__(self) -> int:
         """The hash of the store object itself: what is read of immutable files is kept beside the store."""
-        ...
 
     def snapshot(self, table: str) -> Snapshot:
         """The table as it is now."""
-        ...
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
-        """Change a table, all or nothing.
-
-        Raises:
-            ConflictError: another commit since `base` had one of these names, or removed one of these files.
-            StateError: a file to add is gone or not whole.
-        """
-        ...
+        """Change a table, all or nothing."""
 
     def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
-        """Make a table say this of itself; nothing happens where it does.
-
-        Raises:
-            ConflictError: another commit came first.
-        """
-        ...
+        """Make a table say this of itself; nothing happens where it does."""
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         """Move files (path below the root -> path below the table) into a table's folder. Readers do not see
         them before a commit.
-
-        Raises:
-            StateError: no space, or no permission.
         """
-        ...
 
     def discard(self, folder: str) -> None:
         """Remove a folder below the root, if it exists."""
-        ...
 
 
 @dataclass(slots=True)

@@ -55,7 +55,8 @@ def carried_on(folder: AnyPath, schema: pa.Schema, files: Iterable[File]) -> tup
     old = marks(files)
     before_us = expired_before(old)
     new = [] if before_us is None else [write_mark(folder, schema, before_us)]
-    had, have = {file.path for file in old}, {file.path for file in new}
+    had = {file.path for file in old}
+    have = {file.path for file in new}
     return [file for file in new if file.path not in had], [file for file in old if file.path not in have]
 
 
@@ -73,11 +74,8 @@ Place = tuple[int, int]  # the level of the tiles in a file, and the start of th
 def file_of_rows(table: pa.Table, folder: AnyPath, place: Place, keys: Sequence[str]) -> File:
     """Write the rows of some tiles.
 
-    Args:
-        table: as states are, without the column `batch`; `frame` is the start of the tile.
-        folder: of the table of tiers.
-        place: of the tiles.
-        keys: the key columns.
+    `table`: as states are, without the column `batch`; `frame` is the start of the tile. `folder`: of the
+    table of tiers. `place`: of the tiles. `keys`: the key columns.
     """
     level, start_us = place
     return File(
@@ -96,10 +94,8 @@ def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:
 def index_file(tiles: Tiles, folder: AnyPath, schema: pa.Schema, to_us: int) -> File:
     """Write the file that tells of all tiles.
 
-    Args:
-        tiles: which are in the table.
-        folder, schema: of the table.
-        to_us: the start of the last batch that they may hold states of, microseconds.
+    `tiles`: which are in the table. `folder`, `schema`: of the table. `to_us`: the start of the last batch
+    that they may hold states of, microseconds.
     """
     facts = pa.table({name: getattr(tiles, name) for name in Tiles.__slots__})
     no_rows = schema.with_metadata({_KEY: text_of(facts), _TO: str(to_us)}).empty_table()

@@ -133,9 +133,7 @@ def _only_window(pipeline: Pipeline) -> str:
 
 
 def _of_rows(pipeline: Pipeline) -> Pipeline:
-    """The same pipeline over files, where it is over a table or what Spark reads: the source determines its
-    state.
-    """
+    """The same pipeline over files, where it is over a table or Spark: the source determines its state."""
     source = pipeline.source
     if isinstance(source, WindowSource):
         below = _of_rows(source.upstream)
@@ -156,7 +154,8 @@ def _of_rows(pipeline: Pipeline) -> Pipeline:
 def _ran(pipeline: Pipeline, batches: Batches) -> Iterator[tuple[str, tuple[BatchReport, ...]]]:
     """The root of a state in which these batches were run, and their reports."""
     with TemporaryDirectory(prefix="muntin-") as folder:
-        intervals, root = intervals_of(pipeline, batches), str(Path(folder, "state"))
+        intervals = intervals_of(pipeline, batches)
+        root = str(Path(folder, "state"))
         lowest, *above = _lowest_first(pipeline)
         lowest = _with_rows(lowest, Path(folder), intervals, batches)
         reports: tuple[BatchReport, ...] = ()
@@ -188,7 +187,8 @@ def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:
 
 
 def _run(pipeline: Pipeline, root: str, intervals: Sequence[Interval]) -> tuple[BatchReport, ...]:
-    start, end = from_us(intervals[0].start_us), from_us(intervals[-1].end_us)
+    start = from_us(intervals[0].start_us)
+    end = from_us(intervals[-1].end_us)
     return run(pipeline, root=root, start=start, end=end, spark=Local(), validate=False).batches
 
 

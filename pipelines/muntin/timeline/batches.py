@@ -166,7 +166,8 @@ def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border])
     >>> between_neighbours({0: {0: 2}, 20: {0: 5}}, {10: {0: 9}, 30: {0: 4, 1: 7}})
     {10: {0: 5}, 30: {0: 5, 1: 7}}
     """
-    borders, out = sorted(noted), dict[int, dict[int, int]]()
+    borders = sorted(noted)
+    out = dict[int, dict[int, int]]()
     before: Border = {}
     for instant in sorted(asked):
         at = bisect_left(borders, instant)

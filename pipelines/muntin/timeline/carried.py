@@ -55,7 +55,8 @@ def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
     """Whether each batch is other than the ledger says."""
     differs = np.ones(len(batches), np.bool_)
     if ledger is not None:
-        shared, entries = min(len(batches), len(ledger.entries)), ledger.entries
+        shared = min(len(batches), len(ledger.entries))
+        entries = ledger.entries
         differs[:shared] = (batches.start_us[:shared] != entries.start_us[:shared]) | (
             batches.version[:shared] != entries.version[:shared]
         )

@@ -232,7 +232,8 @@ class Compared:
             np.append(BEFORE_ALL, watermarks_us)
             for watermarks_us in (self.entries.watermark_us, self.watermarks_us)
         )
-        before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
+        before = then[:-1][entry] != now[:-1][at]
+        after = then[1:][entry] != now[1:][at]
         return np.arange(len(self.batches))[at][before | after]
 
     def spans(self, when: Closing) -> dict[int, Span]:
@@ -276,7 +277,8 @@ class Compared:
         before = replace(when, watermarks_us=self.entries.watermark_us).final[:-1][entry]
         now = when.final[:-1][positions]
         other = before != now  # seldom: the spans of other batches are not compared
-        at, later = np.arange(len(self.batches))[positions][other], np.maximum(before[other], now[other])
+        at = np.arange(len(self.batches))[positions][other]
+        later = np.maximum(before[other], now[other])
         low, high = self._span(at)
         late = low < later
         return _held(at[late], low[late], np.minimum(high, later)[late])

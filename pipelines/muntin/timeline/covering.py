@@ -48,7 +48,8 @@ def left(low: Ints, high: Ints, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
     `low`, `high`: of the pieces, ascending. `begins`, `ends`: of tiles in them, ascending.
     """
-    starts, stops = np.sort(np.concatenate((low, ends))), np.sort(np.concatenate((high, begins)))
+    starts = np.sort(np.concatenate((low, ends)))
+    stops = np.sort(np.concatenate((high, begins)))
     some = starts < stops
     starts, stops = starts[some], stops[some]
     apart = np.ones(len(starts) + 1, np.bool_)

@@ -111,7 +111,9 @@ def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule) 
     ascending: history keeps this run. `asked`: starts of the batches asked for: while nothing is published,
     history is the run that holds one of them. `schedule`: says which intervals are missing.
     """
-    missing = _missing(batches, schedule)
+    before = np.flatnonzero(batches.start_us[1:] != batches.end_us[:-1])
+    borders = zip(batches.end_us[before].tolist(), batches.start_us[before + 1].tolist(), strict=True)
+    missing = tuple(hole for end_us, start_us in borders for hole in schedule.intervals(end_us, start_us))
     run = np.append(0, np.cumsum(batches.start_us[1:] != batches.end_us[:-1]))[: len(batches)]
     chosen = _chosen(batches, run, published, np.sort(asked))
     begin, end = np.searchsorted(run, (chosen, chosen + 1)).tolist()
@@ -125,13 +127,6 @@ def _chosen(batches: Batches, run: Ints, published: Ints, asked: Ints) -> int:
         if len(positions := (at := batches.position(starts))[at >= 0]):
             return int(run[positions[0]])
     return 0
-
-
-def _missing(batches: Batches, schedule: Schedule) -> tuple[Interval, ...]:
-    """The intervals between neighbours that do not touch."""
-    before = np.flatnonzero(batches.start_us[1:] != batches.end_us[:-1])
-    borders = zip(batches.end_us[before].tolist(), batches.start_us[before + 1].tolist(), strict=True)
-    return tuple(hole for end_us, start_us in borders for hole in schedule.intervals(end_us, start_us))
 
 
 def first_retained(batches: Batches, kept_us: int) -> int:

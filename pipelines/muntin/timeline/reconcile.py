@@ -118,7 +118,8 @@ def bounded_work(
         )
     if not len(positions):
         return NOTHING
-    first, until_us = int(positions[0]), int(when.floor[positions[-1] + 1])
+    first = int(positions[0])
+    until_us = int(when.floor[positions[-1] + 1])
     return Work(
         positions,
         _first_read(window, width_us, int(when.floor[first]), until_us),

@@ -63,11 +63,9 @@ class Tiles:
         return len(self.level)
 
     def take(self, rows: Ints | np.ndarray) -> Tiles:
-        """Some of the tiles."""
         return Tiles(self.level[rows], self.number[rows], self.name[rows], self.usable[rows])
 
     def at(self, level: int) -> Tiles:
-        """The tiles of a level."""
         return self.take(self.level == level)
 
     def valid(self, scale: Scale, batches: Batches) -> Tiles:
@@ -85,7 +83,6 @@ class Tiles:
 
     @staticmethod
     def joined(parts: Iterable[Tiles]) -> Tiles:
-        """The tiles of several parts."""
         columns = zip(
             *((part.level, part.number, part.name, part.usable) for part in (NO_TILES, *parts)), strict=True
         )
@@ -177,7 +174,8 @@ def due(scale: Scale, floors: Sequence[tuple[Even, int]], batches: Batches) -> T
     `scale`: of the tiles. `floors`: the grid of each kind of long windows, and the instant up to which its
     windows are closed. `batches`: the history.
     """
-    longest, settled = max(even.size_us for even, _ in floors), min(floor for _, floor in floors)
+    longest = max(even.size_us for even, _ in floors)
+    settled = min(floor for _, floor in floors)
     begins = np.unique([(floor - even.size_us) // scale.span_us(1) for even, floor in floors])
     parents = np.union1d(begins, begins + 1)  # of level 1
     numbers = {0: (parents[:, None] * scale.base + np.arange(scale.base)).ravel()}
@@ -212,7 +210,8 @@ def joined_stretches(scale: Scale, tiles: Tiles) -> list[Stretch]:
     """Time ranges of the level-1 parents of tiles; adjacent ranges merged."""
     numbers = np.unique(tiles.number // scale.base ** (1 - tiles.level))
     begins = np.flatnonzero(np.append(True, np.diff(numbers) > 1))
-    span, lasts = scale.span_us(1), np.append(begins[1:], len(numbers)) - 1
+    span = scale.span_us(1)
+    lasts = np.append(begins[1:], len(numbers)) - 1
     return [
         (first * span, (last + 1) * span)
         for first, last in zip(numbers[begins].tolist(), numbers[lasts].tolist(), strict=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.durations import spell
 from muntin.quality.suite import SEVERITIES
-from muntin.sources.common_types import common_type
+from muntin.sources.reading.sql_types import common_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.sources.casts import in_type
-from muntin.sources.exact_json.numbers import MAY_BE_LOST
-from muntin.sources.exact_json.values import DEEPEST, WHOLE, MisfitError, member, parsed
+from muntin.sources.exact_json import DEEPEST, MAY_BE_LOST, WHOLE, MisfitError, member, parsed
 from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves, plain_name
 from muntin.sources.new_session import connect
 from muntin.sources.reading.scan import literal, quoted

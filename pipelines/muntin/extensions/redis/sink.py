@@ -11,9 +11,9 @@ from muntin.definition.durations import Duration, positive
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError
 from muntin.files.connections import without
+from muntin.sinks.addresses import checked_address, reached, tls_settings
 from muntin.sinks.declaration import Declared, OnUnsupported, choice_of
 from muntin.sinks.errors import BlockedError, SinkError
-from muntin.sinks.server_address import checked_address, reached, tls_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

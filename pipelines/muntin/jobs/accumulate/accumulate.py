@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from muntin.errors import ConflictError
 from muntin.files.readable import readable_footer
-from muntin.jobs.accumulate.earlier_states.joined_reading import read
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
+from muntin.jobs.accumulate.joined_reading import read
 from muntin.jobs.accumulate.summaries import check_share, summaries
 from muntin.jobs.inputs.dimensions.lookup_log import commit_met
 from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
@@ -65,7 +65,8 @@ def accumulate(
         read_once = partial(_accumulated, current, runner, left, allow_missing=allow_missing)
         left_out, more, again = beside_forgetting(current, read_once)
         if not with_forgotten(current).forgotten.has_more_than(left_out):
-            summaries_of_batches, left = summaries_of_batches + more, again
+            summaries_of_batches = summaries_of_batches + more
+            left = again
         if not left:
             return sorted(summaries_of_batches, key=lambda each: each.interval)
     raise ConflictError(
@@ -76,9 +77,7 @@ def accumulate(
 def _accumulated(
     bound: Bound, runner: Runner, intervals: list[Interval], *, allow_missing: bool
 ) -> tuple[Hashed, list[Accumulated], list[Interval]]:
-    """The forgotten keys that were left out, the summaries of batches, and the batches to be read once more,
-    as another run wrote something else of them meanwhile.
-    """
+    """The forgotten keys left out, the summaries, and batches that another run wrote otherwise since."""
     bound = with_forgotten(bound)
     check_kept(bound, intervals)
     sets = bound.frame_sets
@@ -108,7 +107,8 @@ def _accumulated(
     lost.update(refused_by_others(bound, starts, written[QUARANTINE]).tolist())
     noticed = noticed_columns(bound, task_files)
     note_versions(bound.folder)
-    table, after = sets[0].table, bound.pipeline.intervals.after
+    table = sets[0].table
+    after = bound.pipeline.intervals.after
     batches = batches_of(bound.table(table), written[table], after)
     rests_on_more = bound.source.changes is not None or bool(bound.pipeline.lookups)
     if task_files.before is not None and len(starts) == 1 and not rests_on_more:
@@ -128,14 +128,19 @@ def _commit_states(
     """Replace the batches' states; return the batches that another run replaced by other states meanwhile."""
     table = frames.table
     folder, new, lost = bound.table(table), task_files.files[table], NO_INTS
-    schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in task_files.wider[table])]
+    # a batch without files has few columns
+    fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
+    first = _columns(folder, fullest.path) if fullest else base.schema or pa.schema([])
+    schemas = [first, *(_columns(folder, path) for path in task_files.wider[table])]
     for attempt in after_conflicts(
         _TRIES, f"{table}: other runs keep committing; run again when they are done"
     ):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
-                before, base = _versions(bound, table, base.files, starts), bound.store.snapshot(table)
-                now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
+                before = _versions(bound, table, base.files, starts)
+                base = bound.store.snapshot(table)
+                now = _versions(bound, table, base.files, starts)
+                own = _versions(bound, table, new, starts)
                 replaced_batches = now != before
                 lost = np.union1d(lost, starts[replaced_batches & (now != own)])
                 new = [
@@ -162,7 +167,8 @@ def _replacing(
 
     `schemas`: the columns of the new files; the first that of most of them.
     """
-    folder, keys = bound.table(frames.table), bound.pipeline.keys
+    folder = bound.table(frames.table)
+    keys = bound.pipeline.keys
     schema_before = base.schema or schemas[0]
     if len(schemas) == 1 and has_types(schemas[0], schema_before):
         adds, removes = replacement(folder, base.files, starts, new, keys)
@@ -188,12 +194,6 @@ def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> 
     )
     at = batches.position(starts)
     return np.where(at >= 0, np.append(batches.version, np.uint64(0))[at], np.uint64(0))
-
-
-def _schema(folder: AnyPath, new: Sequence[File], base: Snapshot) -> pa.Schema:
-    """The columns of a file with the most of them: a batch without files knows few."""
-    fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
-    return _columns(folder, fullest.path) if fullest else base.schema or pa.schema([])
 
 
 def _columns(folder: AnyPath, path: str) -> pa.Schema:

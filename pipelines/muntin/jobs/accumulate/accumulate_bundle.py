@@ -21,9 +21,9 @@ from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.inputs.dimensions.lookup_log import names_of_met, write_met_of_batches
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
+from muntin.sources.reading.answers import TIMED, with_answers
 from muntin.sources.reading.column_types import column_types
-from muntin.sources.reading.dimensions.answers import TIMED, with_answers
-from muntin.sources.reading.dimensions.dimension import applied
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.lift import tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches
@@ -123,7 +123,8 @@ def _written(read: _BundleRows) -> WrittenSplits:
 
 def _read(session: DuckDBPyConnection, share: Share, bundle: Bundle) -> _BundleRows:
     """Read every file once; the rows with what they look up."""
-    source, latest = share.bound.source, bundle.ends + share.bound.pipeline.limits.max_ahead_us
+    source = share.bound.source
+    latest = bundle.ends + share.bound.pipeline.limits.max_ahead_us
     read_as, columns = column_types(session, source, bundle.parts[0].split.paths, share.bound.may_use)
     ordinal, rows, met = keeps_order(share.bound), _READ, None
     if source.batch_column:
@@ -158,9 +159,7 @@ def _keep(
 
 
 def _counted(read: _BundleRows) -> tuple[Ints, Ints, list[Ints]]:
-    """For each batch the number of accepted rows, its watermark, `BEFORE_ALL` without rows, and how many
-    local times are odd.
-    """
+    """Accepted rows of each batch, its watermark (`BEFORE_ALL` without rows), and its odd local times."""
     session, share, bundle, columns, rows, _ = read
     source, parts = share.bound.source, bundle.parts
     local = local_time(source, source.event_time, columns) is not None
@@ -185,9 +184,7 @@ def _counted(read: _BundleRows) -> tuple[Ints, Ints, list[Ints]]:
 
 
 def _write_states(read: _BundleRows, frames: FrameSet, newest: Ints) -> tuple[File, Ints, bool]:
-    """The file of a frame set's states, how many rows of each batch are in them, and whether a type is wider
-    than in the state.
-    """
+    """The file of a frame set's states, each batch's rows in it, and whether a type is wider than before."""
     bundle, bound = read.bundle, read.share.bound
     keys, times = bound.pipeline.keys, taken(bound)
     table, wider, _ = lifted(
@@ -195,7 +192,8 @@ def _write_states(read: _BundleRows, frames: FrameSet, newest: Ints) -> tuple[Fi
     )
     table = arranged_batches(table, keys, frames, bundle)
     table = runs(table, keys, frames.run_us, bound.fields) if frames.run_us else table
-    decided, how = names_of_met(read.met, bundle.starts), encoding(frames, keys)
+    decided = names_of_met(read.met, bundle.starts)
+    how = encoding(frames, keys)
     batches = facts(table, bundle.starts, bundle.ends, newest, how, decided, width_us=frames.width_us)
     sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)

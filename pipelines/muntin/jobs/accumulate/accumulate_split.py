@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.accumulate.shares import Share, Split, WrittenFile
     from muntin.jobs.accumulate.split_rows import SplitRows
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
     from muntin.states.derived_columns import Extent
 
@@ -62,13 +62,13 @@ def accumulate_rows(
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(every, times, source.changes)}")
         split_rows = split_rows._replace(rows=ONCE)
         if source.dedupe_within_us is not None:
-            from muntin.jobs.accumulate.row_changes.split_deduplication import without_repeated
+            from muntin.jobs.accumulate.split_deduplication import without_repeated
 
             compared = without_repeated(session, share, split, ONCE, split_rows.columns, times)
         if compared and compared.late:
             first = count(session, every, times, local=local)
         if compared and source.changes:
-            from muntin.jobs.accumulate.row_changes.later_rows import changed
+            from muntin.jobs.accumulate.later_rows import changed
 
             split_rows, compared = changed(session, share, split, split_rows, compared)
         counted = count(session, split_rows.rows, times)
@@ -84,7 +84,7 @@ def accumulate_rows(
     files: dict[str, WrittenFile | None] = {}
     for frames in bound.frame_sets:
         if compared and compared.repeated:  # a faulty row is refused, whatever it repeats
-            from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED
+            from muntin.jobs.accumulate.split_deduplication import REPEATED
 
             extent = count(session, REPEATED, times).extent
             lifted(session, share, frames, REPEATED, columns, times, split.paths, extent)

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 
 from muntin.errors import MuntinError, SourceError
 from muntin.files.readable import readable_footer
-from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
-from muntin.jobs.accumulate.gathered_files import gathered
+from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles, gathered
 from muntin.jobs.accumulate.read_split import read_split
 from muntin.jobs.accumulate.shares import WrittenSplits, manifest
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
@@ -64,7 +63,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         if share.earlier and ids:  # the next splits are compared with these, too
             share = replace(share, earlier=share.earlier.knowing(ids))
     if bound.dimensions:
-        from muntin.sources.reading.dimensions.answers import ANSWERS
+        from muntin.sources.reading.answers import ANSWERS
 
         session.unregister(ANSWERS)
     return {

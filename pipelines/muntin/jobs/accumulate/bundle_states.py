@@ -14,7 +14,7 @@ from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.jobs.accumulate.bundles import MOST_BATCHES
 from muntin.states.checkpoint import arranged, last_frames
 from muntin.states.columns import BATCH, FILE_NUMBER, FRAME, INSTANT, ROW_BATCH, ROW_IN_SPLIT
-from muntin.states.keys import contiguous
+from muntin.states.sorted import instants
 from muntin.store.parquet import AS_USUAL, encoded, states_encoding, write_named
 from muntin.store.paths import StatesPath, digest_of, version_of
 from muntin.store.shared_files import REPEATED, write_shared
@@ -70,8 +70,9 @@ def facts(
     `Batches`; None where batches are not compared.
     """
     decisions = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
-    batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
-    begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
+    batch = instants(table[BATCH])
+    begin = np.searchsorted(batch, starts)
+    end = np.searchsorted(batch, starts, side="right")
     low, high = _frames(table, begin, end, width_us)
     nothing = _digest(table.slice(0, 0), how)
     digests = [
@@ -102,7 +103,7 @@ def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Int
     """Starts of the first and the last frame with events of each batch."""
     low, high, some = np.full(len(begin), AFTER_ALL), np.full(len(begin), BEFORE_ALL), end > begin
     if some.any() and FRAME in table.column_names:
-        frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+        frames = instants(table[FRAME])
         low[some], high[some] = (
             np.minimum.reduceat(frames, begin[some]),
             np.maximum.reduceat(last_frames(table, width_us), begin[some]),
@@ -111,7 +112,6 @@ def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Int
 
 
 def _digest(rows: pa.Table, how: Encoding) -> str:
-    """The digest of a file with these rows."""
     return digest_of(memoryview(encoded(rows, how)))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
 
 _TABLE, _UNTIL, _AGAIN = "muntin_forgotten", "muntin_until", b"muntin_counted_again"

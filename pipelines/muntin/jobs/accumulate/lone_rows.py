@@ -84,9 +84,7 @@ def lone_faults(
 def _lone(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, fault_places: Found
 ) -> Iterator[tuple[Field, pa.Table]]:
-    """Each field with a function, and states of some rows, a few at a time; `fault_places` gets the values
-    that do not fit their types.
-    """
+    """Each field with a function, and states of a few rows; `fault_places` gets values that do not fit."""
     last = session.execute(f"SELECT coalesce(max({ORDINAL}), 0) FROM {KEPT}").fetchall()[0][0]
     for frames in share.bound.frame_sets:
         for first in range(1, last + 1, _AT_ONCE):
@@ -104,7 +102,8 @@ def _typed(
     fault_places: Found,
 ) -> pa.Table:
     """A state of each row, in the types of states."""
-    bound, own = share.bound, frames.by_arrival or any(each.is_state for each in share.bound.fields)
+    bound = share.bound
+    own = frames.by_arrival or any(each.is_state for each in share.bound.fields)
     query = states(
         bound.pipeline,
         bound.fields,

@@ -16,6 +16,7 @@ from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refus
 from muntin.jobs.accumulate.bundle_states import NOTHING
 from muntin.jobs.accumulate.forgotten_rows import refused_left
 from muntin.jobs.accumulate.shares import SplitResult, counted_split
+from muntin.jobs.accumulate.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.inputs.dimensions.lookup_log import write_met
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
@@ -79,9 +80,7 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
 def _contradicting(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError
 ) -> SplitResult:
-    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so; else the
-    error is raised.
-    """
+    """A split whose batch waits for a type that contradicts earlier batches; else the error is raised."""
     conflicts = contradictions(session, share.bound, share.columns, split.paths)
     if conflicts and waits(share.bound):
         result = _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts))
@@ -100,9 +99,7 @@ def _told(
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:
-    """Check that files of an upstream with pickles have the content that their names say, before they are
-    read.
-    """
+    """Check before reading that files of an upstream with pickles have the content of their names."""
     if not bound.source.upstream or not any(map(runs_code, bound.fields)):
         return
     for path in split.paths:
@@ -142,9 +139,7 @@ def _without_bad_rows(share: Share, split: Split) -> SplitResult | None:
 def _of_good_rows(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows
 ) -> SplitResult | None:
-    """The result without bad rows and, if that fails, without rows of which no state can be made; None if no
-    row is left out.
-    """
+    """The result without bad rows, if need be without rows that make no state; None: no row is left out."""
     from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
 
     failed: Exception | None = None
@@ -164,13 +159,12 @@ def _of_good_rows(
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:
     """The result of a split of which no row can be read."""
-    from muntin.jobs.accumulate.row_changes.split_deduplication import of_nothing
-
     bound = share.bound
     compared = of_nothing(share, split) if bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
     name = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named
-    count, lost = len(files.bad), refused_left(bound, bad_rows(files))
+    count = len(files.bad)
+    lost = refused_left(bound, bad_rows(files))
     counts = Counts(count, 0, len(lost), forgotten=count - len(lost))
     return SplitResult(
         counted_split(split, counts, newest=split.watermark_us),

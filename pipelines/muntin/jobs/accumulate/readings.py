@@ -27,8 +27,8 @@ from muntin.jobs.schema_check.definition_fit import check_aggregates
 from muntin.jobs.schema_check.first_files import columns_of, first_columns, first_with_rows
 from muntin.jobs.schema_check.source_columns import bound_types, check_sql
 from muntin.jobs.state.source_note import noted
-from muntin.sources.common_types import common_type
 from muntin.sources.reading.row_times import without_rows
+from muntin.sources.reading.sql_types import common_type
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.listed_files import let_read
 from muntin.states.columns import BATCH
@@ -204,9 +204,7 @@ def _no_rows(bound: Bound, pieces: Pieces) -> str:
 
 
 def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -> Iterator[dict[str, str]]:
-    """Name -> SQL type of the columns: of earlier batches; of the files at hand; of these without bad rows;
-    of the first files at all.
-    """
+    """Name -> SQL type: of earlier batches; of files at hand; of these without bad rows; of first files."""
     from muntin.jobs.schema_check.fitting_files import fitting
 
     noted_columns = {**noted(bound.folder, bound.source.member), **bound.source.types}

@@ -10,9 +10,9 @@ from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.jobs.records.reports import Counts
 from muntin.sources.listing import piece_bytes, splits
-from muntin.sources.reading.dimensions.dimension import applied
+from muntin.sources.reading.dimension import applied
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.row_groups import Part, may_be_cut
-from muntin.sources.reading.taken_times import Taken
 from muntin.states.columns import LATEST, ROW_BATCH
 from muntin.store.paths import OF_SOURCE, source_of
 
@@ -150,7 +150,8 @@ def split_batch(
         cuts = -(-piece[0].size // size) if len(piece) == 1 and may_be_cut(bound.source) else 1
         parts = max(1, cuts)
         cut += [(piece, Part(number, parts) if parts > 1 else None) for number in range(parts)]
-    member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
+    member = bound.source.member
+    before = 0 if bound.source.member is None else bound.source.member.number + 1
     places = {file.path: at + (before << 32) for at, file in enumerate(files)}
     checksum = files[0].checksum if bound.source.batch_column and files else None
     start, end, only = interval.start_us, interval.end_us, len(cut) == 1 and not member
@@ -210,8 +211,10 @@ def taken(bound: Bound, split: Split | None = None) -> Taken:
 
     `split`: None of rows of several batches, with the columns `ROW_BATCH` and `LATEST`.
     """
-    ahead, behind = bound.pipeline.limits.max_ahead_us, bound.pipeline.limits.max_behind_us
-    changes, needs = bound.source.changes, [each.missed for each in applied(bound.source) if each.required]
+    ahead = bound.pipeline.limits.max_ahead_us
+    behind = bound.pipeline.limits.max_behind_us
+    changes = bound.source.changes
+    needs = [each.missed for each in applied(bound.source) if each.required]
     if changes:
         needs = [(f"({changes.takes_back} OR {condition})", why) for condition, why in needs]
         needs += changes.needs

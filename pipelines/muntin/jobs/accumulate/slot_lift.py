@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
     from muntin.states.derived_columns import Extent
     from muntin.states.rows_in_slots import LiftedStates
@@ -63,7 +63,8 @@ def slot_lift(
     values = row_values(bound.fields, frames)
     if values is None or not keys_fit(pipeline, kinds):
         return None
-    asked, keys = (pipeline, rows, times, columns), {key: kinds[key] for key in pipeline.keys}
+    asked = (pipeline, rows, times, columns)
+    keys = {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for each in values.values() for sql in (each.sql, each.by) if sql)
     of = described(
         session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys)
@@ -104,9 +105,7 @@ def _in_slots(
     extent: Extent,
     ways: Sequence[Callable[[], Layout]],
 ) -> LiftedStates | None:
-    """The states of rows in the first layout that is not outgrown; what comes after it is tried with all rows
-    again.
-    """
+    """The states in the first layout that is not outgrown; each is tried with all rows."""
     while ways:
         layouts = [way() for way in ways]
         try:

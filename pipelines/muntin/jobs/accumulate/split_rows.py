@@ -26,7 +26,7 @@ from muntin.jobs.quarantine.refused_places import (
 from muntin.jobs.schema_check.first_files import check_names, check_times
 from muntin.sources.logged.table_changes import in_order, with_steps
 from muntin.sources.reading.column_types import check_numbers, column_types
-from muntin.sources.reading.dimensions.dimension import applied
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import cast_behind, quoted, scan, with_casts
@@ -119,7 +119,8 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     in_table = compared or source.format != "parquet" or ordered
     read_as, columns = _columns(session, bound, paths)
     check_numbers(session, source, paths, read_as.fractions)
-    only, scan_sql = _of_batch(source, split), scan(source, paths, read_as, named=in_table, rows=split.rows)
+    only = _of_batch(source, split)
+    scan_sql = scan(source, paths, read_as, named=in_table, rows=split.rows)
     read = f"(FROM {scan_sql} WHERE {only})" if only else with_steps(scan_sql, split.steps)
     timed = staged(source, read, columns, ordinal=keeps_order(bound) or compared)
     rows = in_order(f"({timed})", split.steps, columns)
@@ -127,7 +128,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
     if applied(source):
-        from muntin.sources.reading.dimensions.answers import with_answers
+        from muntin.sources.reading.answers import with_answers
 
         rows, met = with_answers(session, source, rows, times.in_time, split.batch_us)
 
@@ -153,7 +154,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         # a footer with odd statistics; counting says what is wrong, if anything is
         with suppress(duckdb.DataError, duckdb.ProgrammingError):
-            from muntin.sources.reading.footer_times import told_extent
+            from muntin.sources.reading.footers import told_extent
 
             extent = told_extent(session, source, paths, columns, times, split.rows)
             return extent and Counted(extent.rows, extent.rows, extent.newest, extent.oldest, exact=False)
@@ -174,10 +175,8 @@ def carefully(
     read_as, columns = _columns(session, bound, paths)
     changed = cast_behind(source, read_as)
     casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in changed.items()]
-    only, scan_sql = (
-        _of_batch(source, split),
-        scan(source, paths, read_as, named=True, rows=split.rows, cast=False),
-    )
+    only = _of_batch(source, split)
+    scan_sql = scan(source, paths, read_as, named=True, rows=split.rows, cast=False)
     # with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another
     faults = f"SELECT *, {first_fault(casts)} AS {FAULT} FROM {scan_sql}{f' WHERE {only}' if only else ''}"
     written = f"CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN}"
@@ -187,7 +186,7 @@ def carefully(
     timed = staged(source, with_steps(read, split.steps), columns, ordinal=True)
     rows = in_order(f"({timed})", split.steps, columns)
     if applied(source):  # read into a table first: TRY is computed once, and the order of rows is settled
-        from muntin.sources.reading.dimensions.answers import TIMED, with_answers
+        from muntin.sources.reading.answers import TIMED, with_answers
 
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {rows}")
         rows, met = with_answers(session, source, TIMED, times.in_time, split.batch_us)
@@ -206,14 +205,13 @@ def carefully(
         first = split.rows.start if split.rows else 0
         return placed(session, refused_rows, files, all_faults, first=first).select(REFUSED.names)
 
-    counts, bad = rows_by_file(session, paths, KEPT, BAD), left_out + len(files.bad)
+    counts = rows_by_file(session, paths, KEPT, BAD)
+    bad = left_out + len(files.bad)
     return SplitRows(paths, columns, KEPT, bad, lambda _: counts, files.rows, lost, met=met)
 
 
 def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> FileColumns:
-    """How files are read, and their columns; names and times that do not fit the definition are refused. An
-    empty table is made for the rows that change earlier rows too late.
-    """
+    """How files are read, and their columns, which must fit; and an empty table `TOO_LATE`."""
     source = bound.source
     if source.changes:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
@@ -224,9 +222,7 @@ def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[s
 
 
 def _of_batch(source: Source, split: Split) -> str | None:
-    """The condition on rows of files that other batches share, as files of an upstream's windows; None: all
-    rows are the batch's.
-    """
+    """The condition on rows of files that other batches share, as of an upstream's; None: no other does."""
     return f"{source.batch_column} = make_timestamptz({split.batch_us})" if source.batch_column else None
 
 

@@ -94,15 +94,9 @@ def check_share(bound: Bound, intervals: Sequence[Interval], task_files: Read) -
     changes that wait for the row that they change.
     """
     most = bound.pipeline.limits.max_quarantined
-    over = (
-        []
-        if most is None
-        else [
-            batch_and_text
-            for interval in intervals
-            if (batch_and_text := _over(bound, interval, task_files, most))
-        ]
-    )
+    if most is None:
+        return
+    over = [each for interval in intervals if (each := _over(bound, interval, task_files, most))]
     if not over:
         return
     listed = "; ".join(text for _, text in over[:_SHOWN]) + (
@@ -164,8 +158,8 @@ def _over(bound: Bound, interval: Interval, task_files: Read, most: float) -> tu
 
 
 def _rows(bound: Bound, task_files: Read, interval: Interval) -> pa.Table:
-    """The refused rows of a batch."""
-    start, folder = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), bound.table(QUARANTINE)
+    start = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT)
+    folder = bound.table(QUARANTINE)
     tables = [opened(f"{folder}/{file.path}").read() for file in task_files.files[QUARANTINE]]
     own = [table.filter(pc.equal(table[BATCH], start)) for table in tables]
     return pa.concat_tables(own, promote_options="default")  # files without nulls say so

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.sources.common_types import common_type
 from muntin.sources.reading.scan import nulls
-from muntin.sources.reading.sql_types import storable
+from muntin.sources.reading.sql_types import common_type, storable
 from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from muntin.states.derived_columns import has_types, storable_type, whole, wider
@@ -87,7 +86,8 @@ def in_types(
                 with_columns(table, wide, f"{folder}/{file.path}")
                 for table, file in zip(tables, together, strict=True)
             ]
-            rows, batches = _sorted(pa.concat_tables(wide_tables), keys), batches_of(folder, together, after)
+            rows = _sorted(pa.concat_tables(wide_tables), keys)
+            batches = batches_of(folder, together, after)
             wide_files.append(write_shared(rows, folder, batches, keys))
     return wide_files
 

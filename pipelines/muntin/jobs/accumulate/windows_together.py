@@ -51,7 +51,6 @@ class _File:
         )
 
     def rows_of(self, batch_us: int) -> int:
-        """How many rows a batch has in the file."""
         at = int(np.searchsorted(self.starts, batch_us))
         return int(self.rows[at]) if at < len(self.starts) and self.starts[at] == batch_us else 0
 
@@ -135,9 +134,7 @@ def stage_windows(
 
 
 def _in_order(bundle: Bundle) -> list[str]:
-    """The distinct files, and the files of every batch in its order; SourceError if two batches have the same
-    files in another order.
-    """
+    """The distinct files, in each batch's order; SourceError if two batches have them in another order."""
     place = {path: at for at, path in enumerate(dict.fromkeys(bundle.paths))}
     for part in bundle.parts:
         places = [place[path] for path in part.split.paths]

@@ -63,7 +63,14 @@ def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versi
     if new.any():
         _check_kept(bound, facts, new)
         alone = (first == np.arange(len(facts))) & (bound.source.changes is None)
-        names_of_decisions[new & alone] = _of_nothing(facts.take(new & alone))
+        nothing = Ids.none()
+        names_of_decisions[new & alone] = np.array(
+            [
+                decided(version, nothing.high, nothing.low)
+                for version in facts.take(new & alone).version.tolist()
+            ],
+            np.uint64,
+        )
         names_of_decisions[new & ~alone], new_changes = _by_tasks(
             bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone)
         )
@@ -92,20 +99,13 @@ def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
     gone_to = int(facts.high_us[facts.expired].max(initial=BEFORE_ALL))
     lost = new & (facts.low_us - (bound.source.dedupe_within_us or 0) <= gone_to)
     if lost.any():
-        first, end = int(facts.start_us[lost][0]), int(facts.end_us[facts.expired].max())
+        first = int(facts.start_us[lost][0])
+        end = int(facts.end_us[facts.expired].max())
         raise StateError(
             f"{bound.pipeline.name}: ids of batches before {spell_instant(end)} are gone, as retain says, and"
             f" the batch of {spell_instant(first)} must be compared with them; run all batches before it"
             " again, too"
         )
-
-
-def _of_nothing(facts: Batches) -> Versions:
-    """The decisions of batches that repeat nothing."""
-    nothing = Ids.none()
-    return np.array(
-        [decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64
-    )
 
 
 def _by_tasks(
@@ -149,7 +149,8 @@ def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
 
 
 def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints, *, changes: bool) -> Deciding:
-    begin_us, last_us = int(facts.start_us[first[these].min()]), int(facts.start_us[these[-1]])
+    begin_us = int(facts.start_us[first[these].min()])
+    last_us = int(facts.start_us[these[-1]])
     paths = ((file, parse_states_path(file.path)) for file in earlier.files)
     near = [file for file, path in paths if path.first_us <= last_us and path.last_us >= begin_us]
     return Deciding(replace(earlier, files=near), begin_us, facts.take(these), changes)
@@ -165,18 +166,17 @@ def decide(deciding: Deciding) -> list[tuple[int, list[tuple[int, int]]]]:
         repeated = Ids.joined([own.take((homes.batch < own.batch) | homes.late), own.take(homes.late)])
         repeated = repeated.take(np.argsort(repeated.batch, kind="stable"))
     else:
-        homes, repeated = None, own.take(deciding.earlier.repeated(own, deciding.begin_us))
+        homes = None
+        repeated = own.take(deciding.earlier.repeated(own, deciding.begin_us))
     decisions_of_batches = []
     for start, version in zip(
         deciding.batches.start_us.tolist(), deciding.batches.version.tolist(), strict=True
     ):
         these = slice(*np.searchsorted(repeated.batch, (start, start + 1)))
-        changing = _changing(own, homes, start) if homes else []
+        changing = []
+        if homes:
+            mine = slice(*np.searchsorted(own.batch, (start, start + 1)))
+            home, names = names_of_changes(own.take(mine), Homes(homes.batch[mine], homes.late[mine]))
+            changing = list(zip(home.tolist(), names.tolist(), strict=True))
         decisions_of_batches.append((decided(version, repeated.high[these], repeated.low[these]), changing))
     return decisions_of_batches
-
-
-def _changing(own: Ids, homes: Homes, start_us: int) -> list[tuple[int, int]]:
-    these = slice(*np.searchsorted(own.batch, (start_us, start_us + 1)))
-    home, names = names_of_changes(own.take(these), Homes(homes.batch[these], homes.late[these]))
-    return list(zip(home.tolist(), names.tolist(), strict=True))

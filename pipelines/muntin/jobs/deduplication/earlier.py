@@ -73,22 +73,8 @@ def homes(own: Ids, earlier: Iterable[Ids], within_us: int) -> Homes:
 
 def _pairs(own: Ids, earlier: Ids) -> tuple[Ints, Ints]:
     """Number of an own id, and the start of an earlier batch that brings it, too."""
-    session = any_session()
-    session.register(
-        _OWN, pa.table({"batch": own.batch, "high": own.high, "low": own.low, "number": np.arange(len(own))})
-    )
-    brought = earlier.take(earlier.row & 1 == 0)
-    session.register(_EARLIER, pa.table({"batch": brought.batch, "high": brought.high, "low": brought.low}))
-    query = (
-        f"SELECT number, earlier.batch AS batch FROM {_OWN} AS own JOIN {_EARLIER} AS earlier USING (high,"
-        " low) WHERE earlier.batch < own.batch"
-    )
-    try:
-        columns = session.execute(query).fetchnumpy()
-        return columns["number"], columns["batch"]
-    finally:
-        session.unregister(_OWN)
-        session.unregister(_EARLIER)
+    columns = _matches("number, earlier.batch AS batch", "", own, earlier.take(earlier.row & 1 == 0))
+    return columns["number"], columns["batch"]
 
 
 def names_of_changes(ids: Ids, homes_of_ids: Homes) -> tuple[Ints, Versions]:
@@ -213,16 +199,21 @@ def _in_large_parts(ids_of_files: Iterator[Ids]) -> Iterator[Ids]:
 
 def _rows(own: Ids, earlier: Ids, within_us: int) -> np.ndarray:
     """Numbers of the own ids that an earlier batch has too."""
+    near = f" AND own.time - earlier.time BETWEEN -{within_us} AND {within_us}"
+    return _matches("DISTINCT number", near, own, earlier)["number"]
+
+
+def _matches(chosen: str, more: str, own: Ids, earlier: Ids) -> Mapping[str, np.ndarray]:
+    """Columns chosen of each own id (`own`, by `number`) together with an equal id of an earlier batch."""
     session = any_session()
     session.register(_OWN, pa.table({**_columns(own), "number": np.arange(len(own))}))
     session.register(_EARLIER, pa.table(_columns(earlier)))
     query = (
-        f"SELECT DISTINCT number FROM {_OWN} AS own JOIN {_EARLIER} AS earlier ON own.high = earlier.high AND"
-        " own.low = earlier.low AND earlier.batch < own.batch AND own.time - earlier.time BETWEEN"
-        f" -{within_us} AND {within_us}"
+        f"SELECT {chosen} FROM {_OWN} AS own JOIN {_EARLIER} AS earlier ON own.high = earlier.high AND"
+        f" own.low = earlier.low AND earlier.batch < own.batch{more}"
     )
     try:
-        return session.execute(query).fetchnumpy()["number"]
+        return session.execute(query).fetchnumpy()
     finally:
         session.unregister(_OWN)
         session.unregister(_EARLIER)

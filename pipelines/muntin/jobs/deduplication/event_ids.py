@@ -7,13 +7,13 @@ of other batches count is not part of it: ids follow from the source alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.files.readable import opened
+from muntin.files.weighted_cache import weighted_cache
 from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, ID_TIME, INSTANT
 from muntin.states.frames import NO_INTS, Ints
 from muntin.states.sorted import instants
@@ -40,8 +40,8 @@ TEXTS = Texts(
         ID_ROW: "where rows change others, a hash of the last row of the id",
     },
 )
-# bytes of files that are kept in memory: of small files many, of large files few
-_SMALL, _LARGE = 2**18, 2**23
+# bytes of ids that are kept in memory, as neighbouring batches ask for the same files; of a file that is kept
+_KEPT, _LARGE = 2**27, 2**23
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +69,10 @@ class Ids:
 
     @staticmethod
     def none() -> Ids:
-        """No ids."""
         return Ids(*(NO_INTS for _ in fields(Ids)))
 
     @staticmethod
     def joined(parts: list[Ids]) -> Ids:
-        """The ids of several parts, concatenated."""
         return Ids(
             *(
                 np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]])
@@ -94,29 +92,14 @@ def write_ids(state: AnyPath, ids: Ids, batch_us: int, split: int) -> dict[str, 
     """Write the ids of a split; the file: path, size (bytes) and rows."""
     low, high = (int(ids.time.min()), int(ids.time.max())) if len(ids) else (None, None)
     name = StatesPath(batch_us, split, high, low, high).named
-    return write_named(_table(ids), state / IDS, name, Encoding([BATCH]))
-
-
-def _table(ids: Ids) -> pa.Table:
     batch, time = (pa.array(each).view(INSTANT) for each in (ids.batch, ids.time))
-    return pa.table([batch, pa.array(ids.high), pa.array(ids.low), time, pa.array(ids.row)], SCHEMA)
+    table = pa.table([batch, pa.array(ids.high), pa.array(ids.low), time, pa.array(ids.row)], SCHEMA)
+    return write_named(table, state / IDS, name, Encoding([BATCH]))
 
 
 def read_ids(state: AnyPath, file: File) -> Ids:
     """The ids in a file, batches ascending."""
-    reader = _small if file.size <= _SMALL else _larger if file.size <= _LARGE else _read
-    return reader(state, file)
-
-
-@lru_cache(maxsize=256)
-def _small(state: AnyPath, file: File) -> Ids:
-    """Neighbouring batches ask for the same files."""
-    return _read(state, file)
-
-
-@lru_cache(maxsize=8)
-def _larger(state: AnyPath, file: File) -> Ids:
-    return _read(state, file)
+    return (_kept if file.size <= _LARGE else _read)(state, file)
 
 
 def _read(state: AnyPath, file: File) -> Ids:
@@ -124,3 +107,6 @@ def _read(state: AnyPath, file: File) -> Ids:
     high, low, row = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW, ID_ROW))
     ids = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]), row)
     return ids if (np.diff(ids.batch) >= 0).all() else ids.take(np.argsort(ids.batch, kind="stable"))
+
+
+_kept = weighted_cache(_KEPT, lambda ids: 5 * ids.batch.nbytes)(_read)

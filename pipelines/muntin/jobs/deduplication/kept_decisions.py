@@ -119,7 +119,8 @@ def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]
 
     `files`: with the ids of all the batches.
     """
-    batches, nothing = batches_of(bound.table(IDS), files, bound.pipeline.intervals.after), Ids.none()
+    batches = batches_of(bound.table(IDS), files, bound.pipeline.intervals.after)
+    nothing = Ids.none()
     pairs = zip(batches.start_us.tolist(), batches.version.tolist(), strict=True)
     return {start: decided(version, nothing.high, nothing.low) for start, version in pairs}
 
@@ -161,7 +162,8 @@ def keep(
     `changing`: start of a batch -> the start of each batch that it changes, and a name of the changes.
     """
     old, changes_before = _read(bound)
-    some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
+    some = decided != UNDECIDED
+    others = ~np.isin(old[0], starts)
     both = [
         np.append(column[others], new[some])
         for column, new in zip(old, (starts, names, decided), strict=True)
@@ -209,9 +211,7 @@ def changers(bound: Bound, starts: Collection[int]) -> dict[int, list[tuple[int,
 
 
 def _read(bound: Bound) -> tuple[list[np.ndarray], dict[int, Changing]]:
-    """The columns of the file, batches ascending, empty columns where it is gone or damaged; and the changes
-    that batches make in earlier batches.
-    """
+    """The file's columns, empty if it is gone or damaged; and what batches change in other batches."""
     table = _PLAIN.empty_table()
     with suppress(OSError, ValueError, pa.ArrowException):
         content = opened((bound.folder / NAME).read_bytes()).read()

@@ -13,8 +13,8 @@ from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.lost_publications import lost_publications
 from muntin.jobs.records.reports_table import TABLE, last_accumulated
-from muntin.store.commits import committed_ms
 from muntin.store.contents import problem_of
+from muntin.store.log_append import committed_ms
 from muntin.store.log_check import problems_of_log
 from muntin.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
 from muntin.store.tier_files import expired_before

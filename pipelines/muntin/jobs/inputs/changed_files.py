@@ -28,8 +28,7 @@ from muntin.jobs.inputs.upstream import SourceChanges
 from muntin.jobs.published.pending import read_everywhere, readable, spelled_versions
 from muntin.jobs.records.reports_table import last_accumulated, manifest, report_of_source, with_files
 from muntin.sources.file_source import FileSource
-from muntin.sources.listing import source_files
-from muntin.sources.readiness import check_ready
+from muntin.sources.listing import check_ready, source_files
 from muntin.states.frames import is_among
 
 if TYPE_CHECKING:

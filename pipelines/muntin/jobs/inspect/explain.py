@@ -9,7 +9,7 @@ import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.accumulate.row_changes.later_batches import told_changes
+from muntin.jobs.accumulate.later_batches import told_changes
 from muntin.jobs.inputs.dimensions.looked_up import looked_up, met_rows
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.selection import no_window
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.engine.windows import Combined
     from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.row_changes.later_batches import ToldChange
+    from muntin.jobs.accumulate.later_batches import ToldChange
     from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound

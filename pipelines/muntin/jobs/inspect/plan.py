@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import SourceError
-from muntin.jobs.accumulate.row_changes.later_batches import foreseen
+from muntin.jobs.accumulate.later_batches import foreseen
 from muntin.jobs.check import check_columns, check_suites
 from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.inputs import difference, inputs_of_each

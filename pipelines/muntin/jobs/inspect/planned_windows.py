@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from muntin.definition.instants import instant_us
-from muntin.jobs.accumulate.earlier_states.earlier_state import adoptable
+from muntin.jobs.accumulate.earlier_state import adoptable
 from muntin.jobs.inspect.some_windows import newest_rows
 from muntin.jobs.published.pending import accumulated, versions
 from muntin.jobs.published.window_tables import current, published

@@ -180,10 +180,12 @@ class Answers:
                 low, high, index = self._published
                 if low <= low_us and high_us <= high:
                     return index
-                low_us, high_us = min(low, low_us), max(high, high_us)
+                low_us = min(low, low_us)
+                high_us = max(high, high_us)
             # else rows that ascend would have all windows read anew for each piece of them
             further = high_us - low_us
-            low, high = max(low_us - further, BEFORE_ALL), min(high_us + further, AFTER_ALL)
+            low = max(low_us - further, BEFORE_ALL)
+            high = min(high_us + further, AFTER_ALL)
             index = self.then.published(low, high)
             self._published = low, high, index
             return index
@@ -202,9 +204,7 @@ class Answers:
             )
 
     def _told(self, asked: Asked) -> pa.Table:
-        """The windows found, and the empty windows of a grid; of windows that may be hidden, a missing one
-        need not be empty.
-        """
+        """The windows found, and empty windows of a grid, unless windows may be hidden."""
         empty = np.flatnonzero(
             (asked.row < 0) & (asked.end_us > BEFORE_ALL) & (self.then.kind.having is None)
         )
@@ -220,9 +220,7 @@ class Answers:
         return out
 
     def _empty(self, asked: Asked, rows: Ints) -> pa.Table:
-        """Windows without a row of their key, with the aggregates of no rows; all is null where no event was
-        ever accepted.
-        """
+        """Windows without a row, with the aggregates of no rows; null where no event was ever accepted."""
         then, at = self.then, pa.array(rows)
         columns = {name: key.take(at) for name, key in zip(then.keys, asked.keys, strict=True)}
         columns |= {
@@ -238,7 +236,8 @@ class Answers:
 
     def _of_nothing(self) -> dict[str, pa.Array]:
         """The aggregates of no rows; null where no states tell their types."""
-        bound, state_schema = self.then.bound, self.then.todo.states.schema
+        bound = self.then.bound
+        state_schema = self.then.todo.states.schema
         if state_schema is None or not {column for each in bound.fields for column in each.columns} <= {
             *state_schema.names
         }:

@@ -73,7 +73,8 @@ def over(
             as `retain` says.
     """
     _check_nothing_lasts(pipeline)
-    ranges, groups = asked_ranges(start, end), _groups(pipeline, by)
+    ranges = asked_ranges(start, end)
+    groups = _groups(pipeline, by)
     Selection(keys=keys).check((), pipeline.keys)
     bound = bind_existing(pipeline, root)
     check_current(bound)
@@ -100,7 +101,6 @@ def _check_nothing_lasts(pipeline: Pipeline) -> None:
 
 
 def _groups(pipeline: Pipeline, by: Sequence[str] | None) -> list[str]:
-    """The key columns to group by."""
     asked = dict.fromkeys(pipeline.keys if by is None else listed("by", by))
     for name in asked:
         if name not in pipeline.keys:

@@ -151,14 +151,13 @@ def _reaching(paths: Sequence[str], stretches: Ranges) -> list[str]:
 
 def _lies_in(path: str, low_us: int, high_us: int) -> bool:
     """Whether all states of a file lie in a stretch."""
-    low, high = parse_states_path(path).low_us, parse_states_path(path).high_us
+    low = parse_states_path(path).low_us
+    high = parse_states_path(path).high_us
     return low is not None and high is not None and low_us <= low and high < high_us
 
 
 def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc.Expression | None:
-    """The condition on states of some keys; where a value is given for each key column, row groups of other
-    buckets are skipped.
-    """
+    """The condition on states of some keys; with a value for each key, other buckets are skipped."""
     condition = Selection(keys=keys).of_keys(schema)
     names = bound.pipeline.keys
     if condition is None or not set(names) <= {*(keys or ())}:

@@ -61,11 +61,13 @@ def tiles_of_ranges(
 
     `schema`: of the states. `batches`: all that are committed.
     """
-    held, tier_table = ranges.held(), tiered_history(bound, frames, schema)
+    held = ranges.held()
+    tier_table = tiered_history(bound, frames, schema)
     extent = (int(held.low[0]), int(held.high[-1])) if len(held) else (AFTER_ALL, AFTER_ALL)
     if tier_table is None:
         return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
-    folder, files = bound.table(tier_table.table), bound.store.snapshot(tier_table.table).files
+    folder = bound.table(tier_table.table)
+    files = bound.store.snapshot(tier_table.table).files
     to_us = made_to(folder, files)
     valid_tiles = tiles_of(folder, files).valid(tier_table.scale, batches.take(batches.start_us <= to_us))
     by_place = files_of_rows(files)
@@ -75,7 +77,8 @@ def tiles_of_ranges(
     there = _files(tier_table, chosen, by_place)
     if there is None:
         return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
-    rows, read = sum(file.rows for file, _ in there), tuple((file.path, starts) for file, starts in there)
+    rows = sum(file.rows for file, _ in there)
+    read = tuple((file.path, starts) for file, starts in there)
     return TilesOfRanges(tier_table.table, read, rows, to_us, rest, extent)
 
 
@@ -105,5 +108,6 @@ def _few(low: np.ndarray, high: np.ndarray) -> Ranges:
     if len(low) > MOST:
         # the longest times between first
         apart = np.sort(np.argsort(high[:-1] - low[1:], kind="stable")[: MOST - 1])
-        low, high = low[np.append(0, apart + 1)], high[np.append(apart, len(high) - 1)]
+        low = low[np.append(0, apart + 1)]
+        high = high[np.append(apart, len(high) - 1)]
     return Ranges(low, high)

@@ -56,9 +56,12 @@ class KeyIndex:
 
     def __init__(self, windows: pa.Table, keys: Sequence[str], known_us: Ints | None = None) -> None:
         """Sort the windows. `known_us`: when each of them was known, microseconds; None: at its end."""
-        self.windows = windows = _in_one_piece(windows)
+        with ThreadPoolExecutor(cores()) as threads:
+            pieces = [*threads.map(contiguous, windows.columns)]
+        self.windows = windows = pa.Table.from_arrays(pieces, schema=windows.schema)
         self.place = place_of(windows)
-        columns, end_us = [contiguous(windows[key]) for key in keys], instants(windows["window_end"])
+        columns = [contiguous(windows[key]) for key in keys]
+        end_us = instants(windows["window_end"])
         self._order, key, place = _ordered(
             key_codes(columns, len(windows)), self.place, instants(windows["window_start"])
         )
@@ -91,12 +94,6 @@ class KeyIndex:
         ]
         codes = key_codes(both, count + rows)
         return positions_of(codes[count:], codes[:count])
-
-
-def _in_one_piece(windows: pa.Table) -> pa.Table:
-    """The same rows, each column in one piece; several columns at once."""
-    with ThreadPoolExecutor(cores()) as threads:
-        return pa.Table.from_arrays([*threads.map(contiguous, windows.columns)], schema=windows.schema)
 
 
 def _ordered(codes: Ints, place: Ints, start_us: Ints) -> tuple[Ints, Ints, Ints]:
@@ -163,18 +160,16 @@ class WindowsThen:
 
     @property
     def kind(self) -> Window:
-        """The kind of the windows."""
         return self.bound.windows[self.todo.window]
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key columns of the windows."""
         return self.bound.keys_of(self.todo.window)
 
     @cached_property
     def known(self) -> Publications:
-        """The published batches."""
-        ledger, starts = self.todo.published.ledger, self.todo.published.starts
+        ledger = self.todo.published.ledger
+        starts = self.todo.published.starts
         ends = (
             np.append(starts[1:], self.bound.pipeline.intervals.after(int(starts[-1])))
             if len(starts)
@@ -196,9 +191,7 @@ class WindowsThen:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the windows without their keys, as answers have them; of a type that nothing tells
-        yet: null.
-        """
+        """The columns of an answer: without keys; null where nothing tells the type yet."""
         names = [name for name in columns_of(self.bound.pipeline, self.todo.window) if name not in self.keys]
         return pa.schema(
             [
@@ -209,9 +202,7 @@ class WindowsThen:
 
     @cached_property
     def types(self) -> pa.Schema:
-        """The columns of the windows, with their keys; StateError if there is no window yet that could tell
-        the types.
-        """
+        """The columns of the windows with their keys; StateError if no window yet could tell the types."""
         schema = self.todo.published.snapshot.schema
         if schema is None and len(self.todo.history.batches):
             schema = self.open_after(len(self.todo.history.batches) - 1).windows.schema

@@ -17,8 +17,8 @@ from muntin.files.readable import opened
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
 from muntin.jobs.published.window_tables import current
-from muntin.store.commits import commits_between
 from muntin.store.contents import problem_once
+from muntin.store.log_append import commits_between
 from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
 from muntin.store.tier_files import is_mark
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.state.bound import Bound
-    from muntin.store.commits import Commit
+    from muntin.store.log_append import Commit
 
 BEFORE_ALL_VERSIONS = -1
 _NONE = pa.schema([])

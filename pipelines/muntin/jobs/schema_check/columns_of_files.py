@@ -19,15 +19,14 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
-from muntin.sources.common_types import common_type
 from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
-from muntin.sources.reading.dimensions.dimension import with_keys
+from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts
-from muntin.sources.reading.sql_types import stored_type
-from muntin.sources.reading.taken_times import Taken
+from muntin.sources.reading.sql_types import common_type, stored_type
 from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
@@ -140,7 +139,8 @@ def _rounded(
         if said or all(with_floats(one, other) == one for one, other in permutations(names_by_kind, 2)):
             continue
         for path in paths:
-            rows, value = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
+            rows = f"FROM {scan(replace(source, types={}), [path])}"
+            value = quoted(name)
             own = {other.lower(): each for other, each in described(session, rows).items()}
             kind = own.get(small, "")
             if (wide := reduce(with_floats, sorted(names_by_kind), kind)) != kind:

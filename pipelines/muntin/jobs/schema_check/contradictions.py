@@ -12,15 +12,15 @@ import duckdb
 
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import binds
-from muntin.sources.common_types import common_type
 from muntin.sources.reading.column_types import column_types
-from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.reading.sql_types import common_type, stored_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.mended import Mended
+    from muntin.sources.source import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Contradiction:
 
 
 def contradictions(
-    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], paths: Sequence[str]
+    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Columns, paths: Sequence[str]
 ) -> list[Contradiction]:
     """The first contradiction of each of some files that has any.
 
@@ -57,7 +57,7 @@ def contradictions(
 
 
 def _of_file(
-    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], path: str
+    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Columns, path: str
 ) -> Iterator[Contradiction]:
     with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
         own = column_types(session, bound.source, [path], bound.may_use).columns
@@ -66,15 +66,11 @@ def _of_file(
             if (
                 before
                 and common_type(stored_type(before), stored_type(kind)) is None
-                and _is_used(session, bound, earlier_types, name)
+                and not binds(
+                    session, bound, {each: of for each, of in earlier_types.items() if each != name}
+                )
             ):
                 yield Contradiction(path, name, kind, before)
-
-
-def _is_used(
-    session: duckdb.DuckDBPyConnection, bound: Bound, earlier_types: Mapping[str, str], name: str
-) -> bool:
-    return not binds(session, bound, {other: kind for other, kind in earlier_types.items() if other != name})
 
 
 def reported(wrong: MuntinError, conflicts: Sequence[Contradiction]) -> MuntinError:

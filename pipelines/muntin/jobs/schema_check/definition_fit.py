@@ -15,23 +15,22 @@ from muntin.definition.expressions import hint
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.nested_types import is_nested
-from muntin.sources.reading.dimensions.dimension import with_keys
+from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.sql_types import NEEDS, meets, stored
-from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described, said
 from muntin.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.source import Columns
 
 
-def check_fit(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
-) -> None:
+def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Columns) -> None:
     """See that a definition fits a source: its columns are there, and have types that can be.
 
     `rows`: SQL, as `staged` gives it.
@@ -54,7 +53,7 @@ def check_fit(
     _check_derived(session, bound, rows, columns)
 
 
-def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
+def _check_keys(bound: Bound, columns: Columns) -> None:
     for key in bound.pipeline.keys:
         if key not in columns:
             near = did_you_mean(key, columns)
@@ -69,9 +68,7 @@ def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
             )
 
 
-def check_aggregates(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
-) -> None:
+def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Columns) -> None:
     """See that the aggregates that take rows of the source fit its columns: as `check_fit`, of aggregates
     alone.
     """
@@ -100,7 +97,7 @@ def _check(
     bound: Bound,
     asked: Sequence[_Asked],
     rows: str,
-    columns: Mapping[str, str],
+    columns: Columns,
 ) -> None:
     """Refuse SQL that does not bind, and an expression whose type is not what it must be. The error is of the
     first.
@@ -140,9 +137,7 @@ def _select(asked: Sequence[_Asked], rows: str) -> str:
     return f"SELECT {columns} FROM {rows} AS {SOURCE_ROWS}"
 
 
-def _check_derived(
-    session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]
-) -> None:
+def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Columns) -> None:
     if not bound.pipeline.derived and all(
         kind.having is None and not kind.made_of.of_results for kind in bound.windows.values()
     ):
@@ -162,12 +157,12 @@ def _check_derived(
             check_having(bound, window, none)
 
 
-def _listed(columns: Mapping[str, str]) -> str:
+def _listed(columns: Columns) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
 def _try(
-    session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Mapping[str, str]
+    session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Columns
 ) -> dict[str, str]:
     try:
         return described(session, query)

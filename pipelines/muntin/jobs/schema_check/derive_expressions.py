@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from muntin.jobs.state.bound import Bound
+    from muntin.sources.source import Columns
+
 WINDOWS = "muntin_windows"
 
 
@@ -97,7 +99,8 @@ def _with(
 
 def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     """Try the expressions on a window without rows. `states`: of the window's frame set, without rows."""
-    session, seen = over(bound, window, empty_row(bound, window, states)), list[tuple[str, str]]()
+    session = over(bound, window, empty_row(bound, window, states))
+    seen = list[tuple[str, str]]()
     for name, sql in bound.pipeline.derived.items():
         # as a condition, since SQL refuses aggregates and functions over other rows there
         try:
@@ -127,9 +130,7 @@ def check_read_by_next(bound: Bound, window: str, states: pa.Table) -> None:
             ) from wrong
 
 
-def misfit(
-    what: str, window: str, sql: str, wrong: duckdb.Error, columns: Mapping[str, str]
-) -> DefinitionError:
+def misfit(what: str, window: str, sql: str, wrong: duckdb.Error, columns: Columns) -> DefinitionError:
     """The error that SQL does not fit the columns of a window."""
     kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(
         sql, str(wrong), columns, ""
@@ -226,7 +227,8 @@ def check_having(bound: Bound, window: str, states: pa.Table) -> None:
 
     `states`: of the window's frame set, without rows.
     """
-    having, rows = bound.windows[window].having, query_with(bound.pipeline.derived.items())
+    having = bound.windows[window].having
+    rows = query_with(bound.pipeline.derived.items())
     if having is None:
         return
     check_expression(having, _named(window))

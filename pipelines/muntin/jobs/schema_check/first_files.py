@@ -19,14 +19,14 @@ from muntin.sources.reading.column_types import as_text, column_types, times_in
 from muntin.sources.reading.scan import first_line, quoted, scan, texts
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
-from muntin.sources.sessions.file_facts_cache import answered_once
 from muntin.sources.sessions.listed_files import let_read
+from muntin.sources.sessions.plain_text import answered_once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.source import Source
+    from muntin.sources.source import Columns, Source
 _NUMBERED = re.compile(r"(.+)_\d+")
 
 
@@ -60,7 +60,7 @@ _NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"
 
 
 def check_times(
-    session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]
+    session: duckdb.DuckDBPyConnection, source: Source, columns: Columns, paths: Sequence[str]
 ) -> None:
     """Refuse files of CSV or JSON with texts that DuckDB reads as times but that do not
     begin with the year.
@@ -83,11 +83,9 @@ def check_times(
 
 
 def _first_times(
-    session: duckdb.DuckDBPyConnection, source: Source, time_types: Mapping[str, str], path: str
+    session: duckdb.DuckDBPyConnection, source: Source, time_types: Columns, path: str
 ) -> Iterator[tuple[str, str, str]]:
-    """For each time in a file: the column, the name and the first text, a text with
-    numbers if there is any.
-    """
+    """Column, name and first text of each time in a file, a text with numbers if there is any."""
     file = texts(source, path, {column: as_text(kind) for column, kind in time_types.items()})
 
     def answer(rows: str) -> list[tuple[str]]:

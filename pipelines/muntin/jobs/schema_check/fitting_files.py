@@ -38,7 +38,8 @@ def with_odd_cells(
     session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str], wrong: MuntinError
 ) -> MuntinError:
     """An error with a sentence about each column of text that it is about and that holds mostly numbers."""
-    source, text = bound.source, str(wrong).split("The source has")[0]
+    source = bound.source
+    text = str(wrong).split("The source has")[0]
     if source.format not in ("csv", "json") or not any(kind in text for kind in _TEXTS):
         return wrong
     named = {

@@ -24,10 +24,10 @@ from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
+from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.row_times import event_time, staged
 from muntin.sources.reading.scan import scan
 from muntin.sources.reading.sql_types import stored_type
-from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
@@ -68,7 +68,6 @@ def _check_aggregate(aggregate: Aggregate, what: str) -> None:
 
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
-    """The name and the SQL of each expression."""
     if where := bound.pipeline.filter:
         yield "where", where
     for name, window in bound.windows.items():
@@ -113,7 +112,8 @@ def bound_types(
         with suppress(FileNotFoundError):  # gone since it was listed
             if types := _of_good_rows(session, bound, state_schemas, pieces):
                 return types
-        first, before = first_with_rows(session, bound, pieces), noted(bound.folder, bound.source.member)
+        first = first_with_rows(session, bound, pieces)
+        before = noted(bound.folder, bound.source.member)
         conflicts = contradictions(session, bound, before, first)
         if conflicts and waits(bound):
             others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
@@ -153,7 +153,8 @@ def _of_good_rows(
     bad = misfit = False
     for piece in pieces:
         with fitting(session, bound, piece) as (of_copies, files):
-            bad, misfit = bad or files.differ or files.has_no_row_left, misfit or bool(files.misfits)
+            bad = bad or files.differ or files.has_no_row_left
+            misfit = misfit or bool(files.misfits)
             if files.has_no_row_left:
                 continue
             if not bad:
@@ -178,18 +179,14 @@ def _bound_types(
     event_time(bound.source, columns)
     check_names(session, bound.source, columns, paths)
     check_times(session, bound.source, columns, paths)
-    rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
-    check_fit(session, bound, rows, columns)
+    rows = staged(bound.source, files, columns, ordinal=True)
+    # without a row: to bind SQL to it opens no file
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {_TYPED} AS FROM ({rows}) LIMIT 0")
+    check_fit(session, bound, _TYPED, columns)
     return {
-        frames.table: _types(session, bound, frames, rows, columns, state_schemas.get(frames.table))
+        frames.table: _types(session, bound, frames, _TYPED, columns, state_schemas.get(frames.table))
         for frames in bound.frame_sets
     }
-
-
-def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
-    """A table with the same columns and no row: to bind SQL to it opens no file."""
-    session.execute(f"CREATE OR REPLACE TEMP TABLE {_TYPED} AS FROM {rows} LIMIT 0")
-    return _TYPED
 
 
 def _types(

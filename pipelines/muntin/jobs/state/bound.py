@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.sinks import Sink
-    from muntin.sources.reading.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimension import Dimension
     from muntin.sources.source import Source
     from muntin.store.store import Store
     from muntin.windows.kind import Window

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.spelling import many
 from muntin.jobs.state.notes import change_note, read_note
-from muntin.sources.common_types import common_type
-from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.reading.sql_types import common_type, stored_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

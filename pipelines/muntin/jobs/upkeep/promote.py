@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.accumulate.earlier_states.earlier_state import adopt, adoptable
+from muntin.jobs.accumulate.earlier_state import adopt, adoptable
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.as_defined import other_windows

@@ -96,7 +96,8 @@ def _pairs(
 def _same(fields: Sequence[NumberedField], own: Sequence[pa.Field], path: str) -> bool:
     """Whether each column or member has the name of its field, and no name is of another."""
     pairs = [*_pairs(fields, own, path)]
-    names_in_file, lower_names = {there.name for _, there in pairs}, {field.name.lower() for field in fields}
+    names_in_file = {there.name for _, there in pairs}
+    lower_names = {field.name.lower() for field in fields}
     if any(each.name not in names_in_file and each.name.lower() in lower_names for each in own):
         return False
     return all(field.name == there.name and _same_inside(field, there, path) for field, there in pairs)

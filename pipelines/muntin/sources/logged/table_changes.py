@@ -79,7 +79,8 @@ def with_steps(rows: str, steps: Mapping[str, Step]) -> str:
     def told(values: Iterable[object]) -> str:
         return f"map([{paths}], {[*values]})[{FILE_PATH}]"
 
-    every, paths = steps.values(), ", ".join("'" + path.replace("'", "''") + "'" for path in steps)
+    every = steps.values()
+    paths = ", ".join("'" + path.replace("'", "''") + "'" for path in steps)
     columns = {
         _VERSION: told(step.version for step in every),
         _BEGAN: told(step.began for step in every),
@@ -96,10 +97,8 @@ def in_order(rows: str, steps: Mapping[str, Step], columns: Columns) -> str:
     """
     if not _changes(steps):
         return rows
-    took, values = (
-        f"{_SAID} IN {TAKES_BACK}",
-        ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE),
-    )
+    took = f"{_SAID} IN {TAKES_BACK}"
+    values = ", ".join(to_the_bit(name, kind) for name, kind in columns.items() if name != CHANGE)
     first = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_BEGAN}, {_BEGUN} NOT IN {TAKES_BACK}, {ROW_IN_SPLIT})"
     last = f"OVER (PARTITION BY {IDENTITY} ORDER BY {_VERSION} DESC, {took}, {ROW_IN_SPLIT} DESC)"
     brought = f"{IDENTITY} IS NULL OR first_value({_BEGUN}) {first} = 'insert'"

@@ -68,7 +68,8 @@ def _found(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) ->
 
 def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) -> str:
     with path.open("rb") as file:
-        first, size = file.read(len(_FRAME)), path.stat().st_size
+        first = file.read(len(_FRAME))
+        size = path.stat().st_size
         file.seek(max(0, size - len(_FRAME)))
         last = file.read()
     if first != _FRAME:
@@ -94,12 +95,8 @@ def _of_text(source: Source, path: AnyPath) -> str:
     from muntin.sources.reading.cut_csv import cut_csv
     from muntin.sources.reading.cut_rows import LONGEST
 
-    headless = (
-        source.format == "csv"
-        and bool(data)
-        and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
-    )
-    if headless or (source.format == "csv" and not data):
+    is_csv = source.format == "csv"
+    if is_csv and (not data or cut_csv(data[:LONGEST], source.separator, source.dialect) is None):
         return "has no header that can be read"
     return ""
 
@@ -131,7 +128,8 @@ def check_pages(paths: Sequence[str], used: Used, rows: range | None = None) -> 
 def _check(path: str, file: IO[bytes], used: Used, rows: range | None) -> None:
     """See that the pages of one file are as they were written, column by column."""
     with suppress(pa.ArrowException):  # which DuckDB explains
-        footer, first = pq.read_metadata(readable_footer(path)), 0
+        footer = pq.read_metadata(readable_footer(path))
+        first = 0
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
             wanted = rows is None or rows.start <= first < rows.stop
@@ -153,7 +151,8 @@ def _is_whole(column: memoryview) -> bool:
     with suppress(IndexError, KeyError, ValueError):  # a header that cannot be read, which DuckDB explains
         while at < len(column):
             header = _header(column[at:])
-            begin, at = at + header[0], at + header[0] + header[_SIZE]
+            begin = at + header[0]
+            at = at + header[0] + header[_SIZE]
             if _CRC in header and zlib.crc32(column[begin:at]) != header[_CRC] & 0xFFFFFFFF:
                 return False
     return True

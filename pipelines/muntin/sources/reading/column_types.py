@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, read_before
-from muntin.sources.exact_json.numbers import NO_DOUBLE, is_rounded, lost_number, may_have_lost
+from muntin.sources.exact_json import NO_DOUBLE, is_rounded, lost_number, may_have_lost
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
-from muntin.sources.reading.declared_types import check_declared
+from muntin.sources.reading.footers import check_declared
 from muntin.sources.reading.scan import (
     UNTOLD,
     Reading,
@@ -28,7 +28,7 @@ from muntin.sources.reading.scan import (
     scan,
 )
 from muntin.sources.sessions.duckdb_session import described
-from muntin.sources.sessions.file_facts_cache import answered_once
+from muntin.sources.sessions.plain_text import answered_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,8 @@ def column_types(
         types = described(session, f"FROM {scan(source, paths)}")
         if declared:
             check_declared(session, source, types, paths, used)
-        looked_at, ours = _looked_at(source, types, used), _ours(types, used)
+        looked_at = _looked_at(source, types, used)
+        ours = _ours(types, used)
         columns = types | {name: carried(kind) for name, kind in looked_at.items()}
         return FileColumns(
             Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
@@ -151,7 +152,8 @@ def _ours(column_types: Columns, used: Used) -> tuple[str, ...]:
 
 def _looked_at(source: Source, column_types: Columns, used: Used) -> dict[str, str]:
     """The columns whose values may not fit the type in which states have them."""
-    said, times = said_types(source), (source.event_time, source.arrival_time)
+    said = said_types(source)
+    times = (source.event_time, source.arrival_time)
     odd = {
         name: kind
         for name, kind in column_types.items()
@@ -199,7 +201,6 @@ def check_numbers(
 
 
 def _lines(source: Source, paths: Sequence[str]) -> str:
-    """SQL for files of JSON lines, each line as it is."""
     return f"read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
 
 
@@ -210,9 +211,7 @@ def _check_names(
     paths: Sequence[str],
     used: Used,
 ) -> list[str]:
-    """The new names that DuckDB gives to columns of JSON whose names differ from another in capitals only: by
-    these no file has them.
-    """
+    """The names that DuckDB makes up for columns of JSON that differ from another in capitals only."""
     small = {name.lower() for name in column_types}
     odd = [
         name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small

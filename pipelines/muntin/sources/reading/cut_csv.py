@@ -52,7 +52,8 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
         how.quote.encode() or b"\n",
         re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"),
     )
-    at, plain = len(MARK) if data.startswith(MARK) else 0, is_text(data)
+    at = len(MARK) if data.startswith(MARK) else 0
+    plain = is_text(data)
     head = _Row(at, at, len(how.header)) if how.header else _row(data, at, marks)
     if head.fault or not_text(data[at : head.end]):
         return None
@@ -82,14 +83,14 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
 
 def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
     """A pattern for a row with so many cells that lies in one line and has no quote inside of a value."""
-    mark, quote = re.escape(marks.delimiter), re.escape(marks.quote)
+    mark = re.escape(marks.delimiter)
+    quote = re.escape(marks.quote)
     quoted = b"" if marks.quote == b"\n" else quote + b"[^\\r\\n" + quote + b"]*" + quote + b"|"
     cell = b"(?:" + quoted + b"[^\\r\\n" + mark + quote + b"]*)"
     return re.compile(cell + b"(?:" + mark + cell + b"){" + str(cells - 1).encode() + b"}\\r?\\n")
 
 
 def _row(data: bytes, at: int, marks: _Marks) -> _Row:
-    """The row that begins at a byte."""
     mark, quote, ends = marks.delimiter, marks.quote, marks.ends
     stop = data.find(b"\n", at)
     stop = len(data) if stop < 0 else stop
@@ -119,9 +120,7 @@ def _alone(data: bytes, begin: int, end: int) -> str:
 
 
 def _closing(data: bytes, at: int, quote: bytes) -> int:
-    """The byte behind the quote that closes a cell; -1 if none does, or a row would be longer than DuckDB
-    reads.
-    """
+    """The byte behind the quote that closes a cell; -1: none does, or the row is too long for DuckDB."""
     farthest = at + LONGEST
     while (at := data.find(quote, at, farthest)) >= 0:
         if data[at + 1 : at + 2] != quote:

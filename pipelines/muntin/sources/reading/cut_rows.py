@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
-from muntin.sources.exact_json.values import TOO_DEEP, Object, decoded, is_deep, values_in
+from muntin.sources.exact_json import (
+    MAY_BE_LOST,
+    NO_DOUBLE,
+    TOO_DEEP,
+    Object,
+    decoded,
+    is_deep,
+    lost_number,
+    values_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +80,6 @@ class Cut:
         return self.data[begin : begin + _SHOWN if more else end].decode(errors="backslashreplace") + more
 
     def copy(self, rows: Sequence[int]) -> bytes:
-        """A file with some of the rows."""
         return self.header + b"".join([self.data[self.begin[row] : self.end[row]] + b"\n" for row in rows])
 
 
@@ -98,7 +105,8 @@ def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
 
 def is_text(data: bytes) -> bool:
     """Whether bytes are UTF-8."""
-    decoder, view = getincrementaldecoder("utf-8")(), memoryview(data)
+    decoder = getincrementaldecoder("utf-8")()
+    view = memoryview(data)
     try:
         for at in range(0, len(data), _PART):  # a text of all of it may have four bytes a letter
             decoder.decode(view[at : at + _PART])

@@ -63,9 +63,7 @@ def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
 
 
 def _files(table: GivenTable) -> tuple[Source, list[str], str]:
-    """The source with the columns of the table, the paths of its files, and its version, where the table has
-    one.
-    """
+    """The source with the columns of the table, the paths of its files, and its version or ""."""
     source = table.source
     if isinstance(source, str):
         source = files(source, event_time=table.start, all_files=True)
@@ -112,10 +110,8 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
         END: instant(source, table.end, "end", columns),
     }
     stored = (f"{quoted(name)}::{stored_type(columns[name])} AS {quoted(name)}" for name in wanted)
-    chosen, files = (
-        [*stored, *(f"{sql} AS {name}" for name, sql in times.items())],
-        scan(source, paths, read_as),
-    )
+    chosen = [*stored, *(f"{sql} AS {name}" for name, sql in times.items())]
+    files = scan(source, paths, read_as)
 
     def text(name: str, row: int) -> str | None:
         texts = session.execute(

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.reading.lift_sql import lifts_sql
+from muntin.sources.reading.refused_rows import EARLIEST
 from muntin.sources.reading.row_times import is_event_time
 from muntin.sources.reading.scan import aliased, quoted
-from muntin.sources.reading.taken_times import EARLIEST
 from muntin.sources.reading.values_once import values_once
 from muntin.sources.sessions.row_expressions import guarded
 from muntin.states.columns import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muntin.aggregates.aggregate import Field
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
 
 

@@ -55,7 +55,8 @@ def _second(year: int) -> int:
     return (datetime(year, 1, 1) - _EPOCH) // timedelta(seconds=1)  # noqa: DTZ001 - as above
 
 
-_FAR_US, _CYCLE_US = _second(_END) * 1_000_000, (_second(_END + _CYCLE_YEARS) - _second(_END)) * 1_000_000
+_FAR_US = _second(_END) * 1_000_000
+_CYCLE_US = (_second(_END + _CYCLE_YEARS) - _second(_END)) * 1_000_000
 
 
 @lru_cache
@@ -71,7 +72,8 @@ def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, In
         if before != after:
             change_seconds.append(first_change(partial(_offset, info), low, high))
             offsets.append(after)
-    changes, offsets_us = np.array(change_seconds, np.int64) * 1_000_000, np.array(offsets, np.int64)
+    changes = np.array(change_seconds, np.int64) * 1_000_000
+    offsets_us = np.array(offsets, np.int64)
     return (
         changes + np.maximum(offsets_us[:-1], offsets_us[1:]),
         changes + np.minimum(offsets_us[:-1], offsets_us[1:]),
@@ -116,9 +118,7 @@ def changes_before(local: Ints, name: str) -> Ints:
 
 
 def _folded(local: Ints) -> tuple[Any, Ints]:
-    """Which local times are so far off that only rules are known of them, and all times moved to where rules
-    were looked up.
-    """
+    """Which local times are so far off that only rules hold, and all moved to where these were looked up."""
     far = local >= _FAR_US
     return far, local - np.where(far, (local - _FAR_US) // _CYCLE_US * _CYCLE_US, 0)
 
@@ -147,7 +147,8 @@ def at(source: Source, local: str) -> str:
     """
     if source.timezone is None:
         return local
-    first, second = f"{FIRST}({local})", f"{SECOND}({local})"
+    first = f"{FIRST}({local})"
+    second = f"{SECOND}({local})"
     moves = source.nonexistent == "shift"  # then the first reading is the later one
     if source.ambiguous == "first":
         return first if moves else f"CASE WHEN {first} <= {second} THEN {first} END"
@@ -172,7 +173,8 @@ def by_arrival(rows: str, local: str, order: str, batch: str) -> str:
     `order`: the ORDER BY of arrival; `batch`: the column of the batch with a comma behind it, where rows of
     several batches lie in the relation; else "".
     """
-    each, hour = f"PARTITION BY {batch}true", f"PARTITION BY {batch}{_HOUR}"
+    each = f"PARTITION BY {batch}true"
+    hour = f"PARTITION BY {batch}{_HOUR}"
     placed = (
         f"SELECT *, count({_LOCAL}) OVER ({each} {order}) AS {_PLACE} FROM (SELECT *, {local} AS {_LOCAL}"
         f" FROM {rows})"

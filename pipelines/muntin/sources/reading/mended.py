@@ -66,9 +66,7 @@ class Mended:
 
     @property
     def has_no_row_left(self) -> bool:
-        """Whether no row can be read: all are bad, or files of JSON lines are empty, which then tell no
-        columns.
-        """
+        """Whether all rows are bad, or files of JSON lines are empty, which then tell no columns."""
         left = any(path not in self.places or len(self.places[path][0]) for path in self.paths)
         return not left and (bool(self.bad) or self.source.format == "json")
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from muntin.errors import SourceError
 from muntin.sources.dialect import UTF_8
-from muntin.sources.exact_json.numbers import is_rounded
-from muntin.sources.hive import folders_of
+from muntin.sources.exact_json import is_rounded
+from muntin.sources.path_templates import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_rows import MARK, NO_BYTE_OF_TEXT, Cut, cut_json, lines
@@ -110,7 +110,8 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
     if source.format not in ("csv", "json"):
         return None
     how, is_csv = source.dialect, source.format == "csv"
-    data, quote = content(path, how.made_plain), how.quote if is_csv else ""
+    data = content(path, how.made_plain)
+    quote = how.quote if is_csv else ""
     quick = lines(data, header=is_csv and not how.header, quote=quote)
     if len(quick) == rows:
         return quick + how.skip_lines

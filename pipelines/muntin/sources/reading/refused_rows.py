@@ -1,9 +1,12 @@
-"""The SQL that finds the rows that are not accepted, for the quarantine."""
+"""Which event times a batch takes: from `max_behind` before its interval to `max_ahead` after it; and the SQL
+that finds the rows that are not accepted, for the quarantine.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from muntin.definition.durations import spell
 from muntin.sources.casts import names_zone
 from muntin.sources.reading import local_times
 from muntin.sources.reading.row_times import event_time, local_time, undecided_arrival
@@ -13,8 +16,66 @@ from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_I
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from muntin.sources.reading.taken_times import Taken
     from muntin.sources.source import Columns, Source
+
+
+EARLIEST, BEYOND = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
+
+
+class Taken(NamedTuple):
+    """The times that are taken; no row without a time is.
+
+    Attributes:
+        latest: the last time, microseconds: a number, or SQL over columns of the rows.
+        ahead_us: `max_ahead` of the definition, for people.
+        earliest: as `latest`, the first time; None: any time is late enough.
+        behind_us: `max_behind` of the definition.
+        whenever: SQL that is true for rows that are taken whatever their time; "": no row is.
+        needs: what else a row needs: SQL that is true for it, and SQL for the reason why it is refused if
+            not.
+        forgotten: SQL that is true for rows that are taken and left out of states, as their keys are
+            forgotten; "": no row is.
+    """
+
+    latest: int | str
+    ahead_us: int = 0
+    earliest: int | str | None = None
+    behind_us: int = 0
+    needs: tuple[tuple[str, str], ...] = ()
+    whenever: str = ""
+    forgotten: str = ""
+
+    @property
+    def condition(self) -> str:
+        """SQL that is true for rows with such a time, and with what else they need."""
+        in_time = f"({self.whenever} OR {self.in_time})" if self.whenever else self.in_time
+        return " AND ".join([in_time, *(condition for condition, _ in self.needs)])
+
+    @property
+    def in_time(self) -> str:
+        """SQL that is true for rows with such a time."""
+        first = EARLIEST if self.earliest is None else f"greatest({self.earliest}, {EARLIEST})"
+        return f"({EVENT_TIME} BETWEEN {first} AND least({self.latest}, {BEYOND - 1}))"
+
+    @property
+    def reason(self) -> str:
+        """SQL cases for why a row with a time that can be read is not taken."""
+        behind = (
+            f" WHEN {EVENT_TIME} < {self.earliest} THEN "
+            f"'event time is more than {spell(self.behind_us)} before the beginning of its interval'"
+        )
+        return (
+            f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years"
+            f" 1 to 9999' WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than"
+            f" {spell(self.ahead_us)} ahead of the end of its"
+            f" interval'{'' if self.earliest is None else behind} {self.lacking}"
+        )
+
+    @property
+    def lacking(self) -> str:
+        """SQL cases for what else a row needs, and does not have."""
+        return " ".join(f"WHEN NOT ({condition}) THEN {why}" for condition, why in self.needs)
+
 
 _POSITION = "muntin_position"
 
@@ -58,8 +119,10 @@ def refused(
 
     `read_as`, `rows`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
     """
-    names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
-    first, also = rows.start if rows else 0, f" AND ({only})" if only else ""
+    names = ", ".join(map(quoted, columns))
+    time = event_time(source, columns)
+    first = rows.start if rows else 0
+    also = f" AND ({only})" if only else ""
     return " UNION ALL ".join(
         _not_accepted(
             source,
@@ -110,7 +173,8 @@ def faulty(source: Source, columns: Columns, *, good: str, bad: str, times: Take
     `good`: the table of the rows that can be computed, where rows that are not accepted have no `FAULT`;
     `bad`: of the other rows.
     """
-    places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
+    places = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}"
+    whole = f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
         f"{_not_accepted(source, columns, times, places, good)} UNION ALL SELECT {places}, NULL,"
         f" {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant, with_point
 from muntin.sources.reading.column_hints import check_named, no_column
-from muntin.sources.reading.dimensions.dimension import empty_columns
+from muntin.sources.reading.dimension import empty_columns
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, nulls, quoted
 from muntin.sources.repeated_rows import identity
@@ -224,14 +224,13 @@ def _timed(source: Source, rows: str, columns: Columns, place: str, apart: str =
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:
         place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
-    time, local = event_time(source, columns), local_time(source, source.event_time, columns)
+    time = event_time(source, columns)
+    local = local_time(source, source.event_time, columns)
     if local:
         place += f", {odd(local)} AS {ODD}"
     if local and source.ambiguous == "arrival":
-        rows, chosen = (
-            by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else ""),
-            f"* EXCLUDE ({TOLD})",
-        )
+        rows = by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else "")
+        chosen = f"* EXCLUDE ({TOLD})"
         undecided = undecided_arrival(source, columns)
         time = (
             f"CASE WHEN {TOLD} IS NOT NULL{f' AND NOT ({undecided[1]})' if undecided else ''} THEN {TOLD}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.definition.expressions import What
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
 
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
-from muntin.sources.hive import with_folders
 from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import is_nested
+from muntin.sources.path_templates import with_folders
 from muntin.sources.reading.row_groups import ROW
 from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
 from muntin.states.columns import FILE_PATH
@@ -268,7 +268,8 @@ def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = Tru
     told from the cells.
     """
     how, said = source.dialect, source.dialect.facts
-    quote, names = literal(how.quote), ", ".join(map(literal, how.header))
+    quote = literal(how.quote)
+    names = ", ".join(map(literal, how.header))
     header = (
         f"header = false, names = [{names}]" if how.header else f"header = {str(not only_header).lower()}"
     )
@@ -291,7 +292,8 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     Of types of the definition: of CSV the columns that its reader would guess, that files may lack, or that
     folders give.
     """
-    said, times = dict(source.types), (source.event_time, source.arrival_time)
+    said = dict(source.types)
+    times = (source.event_time, source.arrival_time)
     if source.format == "csv":
         folders = {name: source.types[name] for name in source.hive if name in source.types}
         reread = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}

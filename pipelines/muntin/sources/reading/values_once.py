@@ -133,9 +133,7 @@ def values_once(
 
 
 def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
-    """SQL of a value in a type -> the column that holds it: a column with the value
-    itself rather than a sum.
-    """
+    """SQL of a value in a type -> the column that holds it: with the value itself rather than a sum."""
     ordered = sorted(rows.items(), key=lambda item: item[1].what == "sum")
     column_of_value: dict[str, str] = {}
     for column, each in ordered:
@@ -145,9 +143,7 @@ def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
 
 
 def _narrower(total: _OfRow, holders: Columns) -> str | None:
-    """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it
-    becomes these exactly.
-    """
+    """The column with the same whole number in a narrower type, of which a sum's 64 bits follow exactly."""
     kinds = SIGNED if total.kind == "BIGINT" else ()
     return next((holders[cast] for kind in kinds if (cast := f"({total.value})::{kind}") in holders), None)
 

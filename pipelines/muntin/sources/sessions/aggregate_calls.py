@@ -99,9 +99,7 @@ def aggregate_calls(
 
 
 def _words(text: str) -> Words:
-    """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment
-    is none.
-    """
+    """The words of a text by DuckDB's rules: a string, a quoted name or a bracket is one; a comment none."""
     import duckdb
 
     starts = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
@@ -111,9 +109,7 @@ def _words(text: str) -> Words:
 
 
 def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
-    """The edits that make a call narrower: a FILTER behind it, or another condition in the FILTER that it
-    has.
-    """
+    """The edits that make a call narrower: a FILTER behind it, or another condition in its FILTER."""
     # sum(x) FILTER (WHERE x > 0)
     #      ^ close   ^ last     ^ end
     spelled = [word for _, word in words]

@@ -79,16 +79,15 @@ def sessions_of_a_task() -> Iterator[None]:
 
 def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
     # who gives more memory gets it at once
-    sessions, which = _sessions(), (timezone, files, os.environ.get(MEMORY))
+    sessions = _sessions()
+    which = (timezone, files, os.environ.get(MEMORY))
     if which not in sessions:
         sessions[which] = connect(timezone, files=files)
     return sessions[which]
 
 
 def _close_zones(process: int) -> None:
-    """Close the sessions with a zone at the exit of a process: for functions of open sessions DuckDB's layer
-    complains on stderr.
-    """
+    """Close sessions with a zone at exit: of functions of open sessions DuckDB complains on stderr."""
     if os.getpid() == process:  # what a fork inherited may wait for threads that it does not have
         for (timezone, *_), session in [
             each for sessions in of_all_threads("sessions") for each in sessions.items()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from muntin.files.object_stat import ObjectStat
+    from muntin.files.object_stores import ObjectStat
     from muntin.sources.listing import SourceFile
 
 KEPT_BYTES = 2**26
@@ -44,31 +44,25 @@ class InParts(io.RawIOBase):
         self.part, self.size, self.at = part, size, 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place; where that is."""
         self.at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.at, io.SEEK_END: self.size}[whence]
         return self.at
 
     def tell(self) -> int:
-        """The position of the next read."""
         return self.at
 
     def readable(self) -> bool:
-        """Whether it can be read: always."""
         return True
 
     def seekable(self) -> bool:
-        """Whether it can be read from any place on: always."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        """Fill a buffer with the next bytes; how many there were."""
         view = memoryview(buffer).cast("B")
         content = self.read(len(view))
         view[: len(content)] = content
         return len(content)
 
     def read(self, length: int = -1) -> bytes:
-        """The next bytes; fewer at the end."""
         left = max(0, self.size - self.at)
         length = left if length < 0 else min(length, left)
         content = self.part(self.at, length) if length else b""
@@ -101,9 +95,7 @@ class Fetched:
         return InParts(partial(self._part, path, stat), stat.st_size)
 
     def fetch(self, path: str) -> ObjectStat:
-        """A file as it is now; its content is kept, in the same request, if it is small and was not kept
-        before.
-        """
+        """A file as it is now; by the same request its content is kept, if it is small and new."""
         if any(name == path for name, *_ in self._whole):
             return ObjectPath(path).stat()
         stat, content = ObjectPath(path).content(KEPT_BYTES)
@@ -112,7 +104,6 @@ class Fetched:
         return stat
 
     def look(self, paths: Sequence[str], look: Look | None) -> None:
-        """Begin or end a reading of files."""
         with self._lock:
             for path in paths:
                 if look:
@@ -124,7 +115,8 @@ class Fetched:
         if stat.st_size > KEPT_BYTES:
             return ObjectPath(path).part(start, length)
         key = (path, stat.st_ino, stat.st_mtime_ns)
-        content, behind = self._whole.get(key), stat.st_size
+        content = self._whole.get(key)
+        behind = stat.st_size
         if content is None and start >= stat.st_size - END_BYTES:
             content = self._ends.of(key, lambda: memoryview(ObjectPath(path).end(END_BYTES)[0]))
             behind = len(content)

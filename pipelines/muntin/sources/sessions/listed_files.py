@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
 from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.sessions.fetched_files import fetched
-from muntin.sources.sessions.plain_text import is_plain, plain_texts
+from muntin.sources.sessions.plain_text import is_plain, opened_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,7 +109,6 @@ def _stored_files() -> AbstractFileSystem:
 
 @cache
 def _listed_files() -> AbstractFileSystem:
-    """The file system of listed files."""
 
     class Listed(type(_stored_files())):  # type: ignore[misc]
         protocol = SCHEME
@@ -119,18 +118,15 @@ def _listed_files() -> AbstractFileSystem:
             return [path if _PLAIN.match(path) else path.removeprefix(f"{SCHEME}://")]
 
         def open(self, path: str, *_: object, **__: object) -> IO[bytes]:
-            """The content of a file."""
             encoding, plain = path.removeprefix(f"{SCHEME}://").split("/", 1)
-            content, size = plain_texts().opened(plain, encoding)
+            content, size = opened_text(plain, encoding)
             _SIZES.keep(path, size)
             return content
 
         def info(self, path: str, **_: object) -> dict[str, Any]:
-            """The facts of a file that is open."""
             return {"name": path, "size": _SIZES.get(path), "type": "file"}
 
         def exists(self, path: str, **_: object) -> bool:  # noqa: ARG002 - reading tells
-            """Whether it can be asked for."""
             return True
 
         def modified(self, path: str) -> datetime:  # noqa: ARG002 - nothing is kept of it

@@ -1,7 +1,8 @@
 """Files of text as plain text: not compressed, and in UTF-8, of any encoding that Python knows.
 
 What a compressed file says of its content is checked: checksum and length. A byte order mark counts more than
-what a definition says.
+what a definition says. Facts of whole files are asked for once (`answered_once`): a run needs the types of
+its first file when it checks the definition, and again when it reads that file.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Hashable
 from contextlib import contextmanager, suppress
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 import pyarrow as pa
 
@@ -28,11 +29,11 @@ from muntin.sources.dialect import UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
+    Facts = tuple[int, int, int | str]
     _Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
-    from collections.abc import Iterable
+
 
 _MARKS = {  # marks of UTF-32 begin as marks of UTF-16
     codecs.BOM_UTF8: UTF_8,
@@ -81,9 +82,7 @@ def in_utf_8(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _no_text(wrong: UnicodeError) -> tuple[str | bytes, int]:
-    """A replacement for what is no text: of bytes half of a pair of UTF-16, which no text has; of such a half
-    0xff.
-    """
+    """Half of a pair of UTF-16, which no text has, for bytes that are none; 0xff for such a half."""
     if isinstance(wrong, UnicodeDecodeError):
         return "\udcff", wrong.end
     if isinstance(wrong, UnicodeEncodeError):
@@ -115,35 +114,25 @@ def is_plain(path: str, encoding: str) -> bool:
     return True
 
 
-class PlainTexts:
-    """The contents that were read last, small ones in memory, large ones on the disk: a task reads a file
-    several times.
-    """
-
-    def __init__(self) -> None:
-        self._small: WeightedCache[tuple[str, str], _Text] = WeightedCache(KEPT_BYTES, lambda text: text[2])
-        self._large: WeightedCache[tuple[str, str], _Text] = WeightedCache(_LARGE)
-
-    def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
-        """The content of a file for reading, and its size in bytes."""
-        file, facts = (path, encoding), facts_of(path)
-        known_texts = (self._small.get(file), self._large.get(file))
-        _, text, size = next((each for each in known_texts if each and each[0] == facts), None) or (
-            facts,
-            *_spooled(path, encoding),
-        )
-        # who reads a text that goes holds it until then
-        (self._small if isinstance(text, bytes) else self._large).keep(file, (facts, text, size))
-        if isinstance(text, bytes):
-            return io.BytesIO(text), size
-        spool = text  # from its first byte, whoever else reads it
-        return cast("IO[bytes]", InParts(lambda at, length: os.pread(spool.fileno(), length, at), size)), size
+# contents that were read last, small ones in memory, large ones on the disk: a task reads a file often
+_SMALL_TEXTS = WeightedCache[tuple[str, str], "_Text"](KEPT_BYTES, lambda text: text[2])
+_LARGE_TEXTS = WeightedCache[tuple[str, str], "_Text"](_LARGE)
 
 
-@cache
-def plain_texts() -> PlainTexts:
-    """The contents that this process has read."""
-    return PlainTexts()
+def opened_text(path: str, encoding: str) -> tuple[IO[bytes], int]:
+    """The content of a file in UTF-8 for reading, and its size in bytes."""
+    file, facts = (path, encoding), facts_of(path)
+    known_texts = (_SMALL_TEXTS.get(file), _LARGE_TEXTS.get(file))
+    _, text, size = next((each for each in known_texts if each and each[0] == facts), None) or (
+        facts,
+        *_spooled(path, encoding),
+    )
+    # who reads a text that goes holds it until then
+    (_SMALL_TEXTS if isinstance(text, bytes) else _LARGE_TEXTS).keep(file, (facts, text, size))
+    if isinstance(text, bytes):
+        return io.BytesIO(text), size
+    spool = text  # from its first byte, whoever else reads it
+    return cast("IO[bytes]", InParts(lambda at, length: os.pread(spool.fileno(), length, at), size)), size
 
 
 def _spooled(path: str, encoding: str) -> tuple[bytes | SpooledTemporaryFile[bytes], int]:
@@ -179,7 +168,8 @@ def parts(path: str, how: str) -> Iterator[bytes]:
         at = 0
         while left and at < len(part):
             end = part.find(b"\n", at)
-            left, at = left - (end >= 0), end + 1 if end >= 0 else len(part)
+            left = left - (end >= 0)
+            at = end + 1 if end >= 0 else len(part)
         if at < len(part):
             yield part[at:]
 
@@ -225,3 +215,22 @@ def opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
         return
     with Path(path).open("rb", buffering=at_once) as raw:
         yield raw
+
+
+T = TypeVar("T")
+_ANSWERS = WeightedCache[Hashable, Any](100)
+
+
+def answered_once(question: str, paths: Sequence[str], answer: Callable[[], T]) -> T:
+    """An answer about files; the earlier answer, if no file was written since. An error is not kept.
+
+    `question`: its text, another for another answer. The answer must not be changed. Files of an object store
+    are asked about anew: to see that one is still the same is a question, too.
+    """
+    if any(map(is_object_store, paths)):
+        return answer()
+    try:
+        asked = (question, *map(facts_of, paths))
+    except OSError:  # which reading tells
+        return answer()
+    return _ANSWERS.of(asked, answer)  # type: ignore[no-any-return]

@@ -126,9 +126,7 @@ def guarded(lift: str) -> str:
 
 
 def _in_order(condition: Tree) -> bool:
-    """Let the conditions of an AND be computed one behind another, each where the conditions before it
-    are true; whether that is needed.
-    """
+    """Let each condition of an AND be computed where the earlier ones are true; whether that is needed."""
     parts = condition["children"] if condition["type"] == "CONJUNCTION_AND" else [condition]
     if not any(map(_may_fail, parts[1:])):
         return False

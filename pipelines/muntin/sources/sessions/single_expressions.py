@@ -116,9 +116,7 @@ def _fault(sql: str, kind: str | None = None) -> str:
 
 
 def _meant(sql: str) -> str:
-    """A hint where SQL can be parsed once a name in it is quoted: a column whose name is a word of SQL, as
-    `at` or `end`.
-    """
+    """A hint where SQL parses once a name in it is quoted, as `at` or `end`."""
     for word in dict.fromkeys(re.findall(r"(?<![\"'\w])[A-Za-z_]\w*(?![\"'\w(])", sql)):
         if asked(_RESERVED, word.lower()):
             quoted = re.sub(rf"(?<![\"'\w]){word}(?![\"'\w])", f'"{word}"', sql)
@@ -153,9 +151,7 @@ def own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
 
 
 def _table(node: dict[str, Any], own: set[str]) -> str:
-    """The table or file that a node reads, or what it is that no expression needs; "" if an expression may
-    hold it.
-    """
+    """The table or file that a node reads, or what no expression needs; "" if an expression may hold it."""
     match node["type"]:
         case "BASE_TABLE":
             plain = not node["schema_name"] and not node["catalog_name"] and node["table_name"].lower() in own

@@ -17,7 +17,7 @@ from muntin.jobs.sending.catch_up import Sent
 from muntin.jobs.sending.notes import mark_of, note_position, read_note
 from muntin.sinks.errors import MovedError, SinkError
 from muntin.store.column_commits import commented
-from muntin.store.commits import commits_between
+from muntin.store.log_append import commits_between
 from muntin.store.paths import batches_of_windows
 
 if TYPE_CHECKING:

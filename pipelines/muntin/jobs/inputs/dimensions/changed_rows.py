@@ -32,8 +32,8 @@ from muntin.jobs.inputs.dimensions.read_dimensions import (
 )
 from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.state.notes import change_note, read_note
-from muntin.sources.reading.dimensions.answers import MET
-from muntin.sources.reading.dimensions.dimension import Versions, versions_of
+from muntin.sources.reading.answers import MET
+from muntin.sources.reading.dimension import Versions, versions_of
 from muntin.states.columns import BATCH
 from muntin.states.frames import NO_INTS, Ints
 from muntin.states.sorted import instants
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.dimensions.dimension import Dimension
+    from muntin.sources.reading.dimension import Dimension
     from muntin.store.store import File
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]

@@ -15,8 +15,8 @@ from muntin.definition.instants import from_us
 from muntin.files.readable import opened
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes, noted_versions
 from muntin.jobs.inputs.dimensions.read_dimensions import version_at
-from muntin.sources.reading.dimensions.answers import MET
-from muntin.sources.reading.dimensions.dimension import FOREVER
+from muntin.sources.reading.answers import MET
+from muntin.sources.reading.dimension import FOREVER
 from muntin.states.columns import BATCH, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.dimensions.dimension import Versions
+    from muntin.sources.reading.dimension import Versions
     from muntin.states.frames import Ints
     from muntin.store.store import File
 

@@ -16,7 +16,7 @@ from blake3 import blake3
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.jobs.state.replaced_batches import replace_batches
-from muntin.sources.reading.dimensions.answers import MET
+from muntin.sources.reading.answers import MET
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of

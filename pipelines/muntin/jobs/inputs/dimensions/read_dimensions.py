@@ -18,8 +18,8 @@ from muntin.errors import SourceError
 from muntin.sources.file_source import FileSource
 from muntin.sources.listing import source_files
 from muntin.sources.logged.table_files import files_now, in_full
-from muntin.sources.reading.dimensions.answers import MET
-from muntin.sources.reading.dimensions.reading import read_dimension
+from muntin.sources.reading.answers import MET
+from muntin.sources.reading.dimension_versions import read_dimension
 from muntin.states.sorted import instants
 from muntin.store.parquet import write_named
 from muntin.store.paths import DIMENSIONS
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
-    from muntin.sources.reading.dimensions.dimension import Dimension, Versions
-    from muntin.sources.reading.dimensions.lookup import Lookup
+    from muntin.sources.reading.dimension import Dimension, Versions
+    from muntin.sources.reading.lookup import Lookup
     from muntin.sources.source import Source
     from muntin.states.frames import Ints
 _KEY, _FIRST, _LAST, _ANSWER = MET.names[2:]

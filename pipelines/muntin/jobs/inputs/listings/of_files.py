@@ -9,9 +9,8 @@ from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.hive import folders_of
-from muntin.sources.listing import SourceFile, digest, source_files
-from muntin.sources.readiness import check_found, check_ready
+from muntin.sources.listing import SourceFile, check_found, check_ready, digest, source_files
+from muntin.sources.path_templates import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

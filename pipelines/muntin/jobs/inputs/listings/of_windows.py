@@ -12,7 +12,7 @@ import numpy as np
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.upstream import other_windows, upstream
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.readiness import not_there
+from muntin.sources.listing import not_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,14 +20,14 @@ import pyarrow as pa
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
-from muntin.sources.logged.delta.table_layout import (
+from muntin.sources.logged.log import Added, Commit, Log
+from muntin.sources.logged.table_layout import (
     check_folders,
     check_layout,
     layout,
     open_table,
     with_columns_of,
 )
-from muntin.sources.logged.log import Added, Commit, Log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,6 @@ class TableLog(Log):
 
     @property
     def whole(self) -> bool:
-        """Whether it begins with the table's first commit."""
         return self.oldest == 0
 
     @property
@@ -62,30 +61,39 @@ class TableLog(Log):
         return self.newest + 1
 
     def since(self, mark: int) -> Iterable[int]:
-        """The versions from a number on."""
         return (version for version in self.made_us if version >= mark)
 
     def named(self, versions: Sequence[int]) -> str:
-        """Some versions, for people."""
         if not versions:
             return ""
         first, last = versions[0], versions[-1]
         return f"version {first}" if first == last else f"versions {first} to {last}"
 
     def address(self, added: Added) -> str:
-        """The path of a file below the table."""
         return f"{self.root}/{added.path}"
 
     def commit(self, version: int) -> Commit:
-        """The commit of a version."""
-        return _commit(version, _lines(self.root, version))
+        lines = _lines(self.root, version)
+        adds = [line["add"] for line in lines if "add" in line]
+        removes = [line["remove"] for line in lines if "remove" in line]
+        operation = next(
+            (line["commitInfo"].get("operation") or "" for line in lines if "commitInfo" in line), ""
+        )
+        return Commit(
+            version,
+            operation,
+            [_added(each) for each in adds],
+            frozenset(unquote(each["path"]) for each in removes),
+            frozenset(unquote(each["path"]) for each in adds if each["dataChange"]),
+            any(each["dataChange"] for each in removes) or operation == "RESTORE",
+            [_added(each) for each in removes if each["dataChange"]],
+            [_added(line["cdc"]) for line in lines if "cdc" in line],
+        )
 
     def held(self, source: TableSource, version: int) -> list[Added]:
-        """The files of the table at a version."""
         return _active(self, version) if self.whole else _of_checkpoint(source, self, version)
 
     def in_full(self, source: TableSource) -> TableSource:
-        """The source with the columns of its table."""
         table_layout = layout(self.root)
         check_layout(source, table_layout)
         return with_columns_of(source, table_layout)
@@ -155,24 +163,6 @@ def _lines(root: str, version: int) -> list[dict[str, Any]]:
         ) from wrong
 
 
-def _commit(version: int, lines: Sequence[Mapping[str, Any]]) -> Commit:
-    adds = [line["add"] for line in lines if "add" in line]
-    removes = [line["remove"] for line in lines if "remove" in line]
-    operation = next(
-        (line["commitInfo"].get("operation") or "" for line in lines if "commitInfo" in line), ""
-    )
-    return Commit(
-        version,
-        operation,
-        [_added(each) for each in adds],
-        frozenset(unquote(each["path"]) for each in removes),
-        frozenset(unquote(each["path"]) for each in adds if each["dataChange"]),
-        any(each["dataChange"] for each in removes) or operation == "RESTORE",
-        [_added(each) for each in removes if each["dataChange"]],
-        [_added(line["cdc"]) for line in lines if "cdc" in line],
-    )
-
-
 def _added(line: Mapping[str, Any]) -> Added:
     return Added(
         unquote(line["path"]),
@@ -196,9 +186,7 @@ def _active(log: TableLog, version: int) -> list[Added]:
 
 
 def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
-    """The files of a table at a version, by a checkpoint: files of older commits by time of writing, newer
-    files in commit order.
-    """
+    """The files at a version by a checkpoint: of older commits by time of writing, newer in commit order."""
     opened = open_table(source.path, version)
     if "deletionVectors" in (opened.protocol().reader_features or ()):
         raise SourceError(

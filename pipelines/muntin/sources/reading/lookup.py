@@ -40,9 +40,7 @@ class Lookup:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The facts that determine states, apart from the rows of the dimension and how its files are
-        written.
-        """
+        """Facts that determine states, apart from the dimension's rows and how its files are written."""
         columns = None if self.columns is None else list(self.columns)
         return {
             "keys": list(self.keys.items()),
@@ -53,7 +51,6 @@ class Lookup:
         }
 
     def below(self, home: str | Path) -> Lookup:
-        """The same look-up with the relative path of its source below a folder."""
         return replace(self, source=self.source.below(home))
 
     @property

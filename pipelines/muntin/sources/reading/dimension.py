@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from muntin.errors import DefinitionError, SourceError
 from muntin.files.readable import opened
+from muntin.sources.casts import INTEGERS
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.scan import literal, nulls, quoted
 
@@ -24,18 +25,6 @@ if TYPE_CHECKING:
 
 FOREVER = np.iinfo(np.int64).max
 """The end of a version that is valid still."""
-_INTEGERS = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-    "HUGEINT",
-    "UHUGEINT",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +100,7 @@ def _check(dimension: Dimension, source: Source, columns: Columns) -> None:
     for name, kind in dimension.keys:
         if name not in columns:
             raise SourceError(no_column(f"{what}: keys", name, columns, source))
-        if columns[name] != kind and not (columns[name] in _INTEGERS and kind in _INTEGERS):
+        if columns[name] != kind and not (columns[name] in INTEGERS and kind in INTEGERS):
             raise DefinitionError(
                 f"{what}: keys: {name!r} is {columns[name]} in the events and {kind} in the dimension, and"
                 " nothing is cast silently; say "

@@ -17,7 +17,7 @@ from muntin.errors import SourceError
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import check_numbers, column_types
-from muntin.sources.reading.dimensions.dimension import FOREVER, Dimension
+from muntin.sources.reading.dimension import FOREVER, Dimension
 from muntin.sources.reading.row_times import instant
 from muntin.sources.reading.scan import literal, quoted, scan
 from muntin.sources.sessions.duckdb_session import described, explained, kept_session
@@ -27,7 +27,7 @@ from muntin.sources.sessions.single_expressions import check_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.sources.reading.dimensions.lookup import Lookup
+    from muntin.sources.reading.lookup import Lookup
     from muntin.sources.source import Columns, Source, Used
 
 _ROWS, _SORTED = "muntin_dimension", "muntin_versions"

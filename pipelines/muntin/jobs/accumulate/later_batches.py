@@ -15,7 +15,7 @@ import numpy as np
 
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.accumulate.row_changes.later_rows import ids_in, rows_among
+from muntin.jobs.accumulate.later_rows import ids_in, rows_among
 from muntin.jobs.accumulate.shares import Later, Share, steps_of_files
 from muntin.jobs.deduplication.earlier import names_of_changes
 from muntin.jobs.deduplication.kept_decisions import changed_by, changers, earlier_ids, known_ids
@@ -54,7 +54,8 @@ def later_of(bound: Bound, starts: Collection[int]) -> tuple[Bound, dict[int, tu
 
     `bound`: of a source with changes. `starts`: of the batches.
     """
-    changers_by_home, after = changers(bound, starts), bound.pipeline.intervals.after
+    changers_by_home = changers(bound, starts)
+    after = bound.pipeline.intervals.after
     intervals = {
         start: Interval(start, after(start))
         for changing in changers_by_home.values()
@@ -85,10 +86,12 @@ def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Inte
 
     Their files are read.
     """
-    changes, noted_ids = bound.source.changes, known_ids(bound) if bound.source.changes else None
+    changes = bound.source.changes
+    noted_ids = known_ids(bound) if bound.source.changes else None
     if changes is None or noted_ids is None or not len(noted_ids.batches):
         return {}
-    starts, own = noted_ids.batches.start_us, np.array([each.start_us for each in anew], np.int64)
+    starts = noted_ids.batches.start_us
+    own = np.array([each.start_us for each in anew], np.int64)
     near = [
         each
         for each in anew
@@ -105,7 +108,8 @@ def foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Inte
 def _homes(share: Share, interval: Interval, given: Inputs) -> set[int]:
     """Starts of the batches whose rows a batch changes otherwise than when it was read last."""
     assert share.earlier is not None, "batches are compared"  # noqa: S101 - as said
-    before, files = {*changed_by(share.bound, interval.start_us)}, given.files.get(interval, [])
+    before = {*changed_by(share.bound, interval.start_us)}
+    files = given.files.get(interval, [])
     if not files:
         return {home for home, _ in before}
     ids = ids_in(share, later_batch(interval, files))

@@ -106,7 +106,8 @@ def open_table(root: str, version: int | None = None) -> DeltaTable:
 def layout(root: str) -> Layout:
     """The columns of a table."""
     opened = open_table(root)
-    metadata, protocol = opened.metadata(), opened.protocol()
+    metadata = opened.metadata()
+    protocol = opened.protocol()
     fields = json.loads(opened.schema().to_json())["fields"]
     mapped = (
         protocol.min_reader_version >= _SECOND

@@ -18,18 +18,18 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.jobs.accumulate.row_changes.split_deduplication import REPEATED, ids_of_rows
 from muntin.jobs.accumulate.shares import Split, taken
+from muntin.jobs.accumulate.split_deduplication import REPEATED, ids_of_rows
 from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.earlier import name_of_changes, together
 from muntin.jobs.deduplication.event_ids import Ids, of_batch
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
-from muntin.sources.common_types import common_type
-from muntin.sources.reading.dimensions.answers import with_answers
-from muntin.sources.reading.dimensions.dimension import applied
+from muntin.sources.reading.answers import with_answers
+from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.scan import aliased, quoted
+from muntin.sources.reading.sql_types import common_type
 from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import careful_session, described, explained
 from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
@@ -37,11 +37,11 @@ from muntin.states.columns import ID_HIGH, ID_LOW, ORDINAL, ROW_IN_SPLIT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muntin.jobs.accumulate.row_changes.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.shares import Later, Share
+    from muntin.jobs.accumulate.split_deduplication import ComparedRows
     from muntin.jobs.accumulate.split_rows import SplitRows
     from muntin.sources.reading.mended import Mended
-    from muntin.sources.reading.taken_times import Taken
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
 
 _IDS, _OWN, _THERE, _LATER, _CHANGED = (
@@ -249,13 +249,9 @@ def ids_in(share: Share, batch: Later) -> Ids:
 
 @contextmanager
 def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
-    """The ids of a batch in a table, and the last row of each id in the table `ONCE`; None where no row can
-    be read.
-    """
-    source, split = (
-        share.bound.source,
-        Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps),
-    )
+    """The ids of a batch, and the last row of each id in the table `ONCE`; None: no row can be read."""
+    source = share.bound.source
+    split = Split(later.batch_us, later.end_us, 0, later.paths, only=True, steps=later.steps)
     with (
         careful_session(source, later.paths) as session,
         fitting(session, share.bound, later.paths) as (bound, files),
@@ -263,7 +259,8 @@ def _with_ids(share: Share, later: Later) -> Iterator[LaterRows | None]:
         if files.has_no_row_left:
             yield None
             return
-        split_rows, times = carefully(session, bound, split, files), taken(bound, split)
+        split_rows = carefully(session, bound, split, files)
+        times = taken(bound, split)
         session.execute(
             f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(split_rows.rows, times, source.changes)}"
         )

@@ -9,6 +9,7 @@ true                    BOOLEAN, VARCHAR                                BIGINT
 twice
 
 What is left is a text that SQL casts to the type: whether 300 is a TINYINT, or "2024-13-01" a day.
+DuckDB's reader of JSON lines makes doubles of numbers with a fraction before a type is given: `lost_number`.
 """
 
 from __future__ import annotations
@@ -16,14 +17,65 @@ from __future__ import annotations
 import json
 import re
 import struct
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from muntin.sources.casts import INTEGERS
+from muntin.sources.casts import INTEGERS, is_double
 from muntin.sources.nested_types import element, map_types, members, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from muntin.sources.source import Used
+
+
+_UNSURE = 16  # digits, with which two numbers may have one double
+MAY_BE_LOST = (
+    "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_UNSURE - whole}}}" for whole in range(_UNSURE + 1))
+    + rf"|[0-9]{{{_UNSURE}}}[eE]|[eE][-+]?[0-9]{{3}}"
+)
+"""A regular expression that finds the lines that may have such a number."""
+_FRACTION = r"[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
+NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
+_ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
+
+
+def may_have_lost(line: str) -> str:
+    """SQL for whether a line has a number that a double is not, outside of texts or inside.
+
+    >>> may_have_lost("line").count("regexp_matches(line, ")
+    1
+    """
+    lost = f"NOT ({is_double('muntin_number')})"
+    numbers = f"list_filter(regexp_extract_all({line}, '{_FRACTION}'), lambda muntin_number: {lost})"
+    return f"CASE WHEN regexp_matches({line}, '{MAY_BE_LOST}') THEN len({numbers}) > 0 ELSE false END"
+
+
+def is_rounded(kind: str | None) -> bool:
+    """Whether a type that a definition gives asks for doubles, whatever the number."""
+    return kind is not None and _ROUNDED.fullmatch(kind) is not None
+
+
+def lost_number(text: str, used: Used) -> tuple[str, str] | None:
+    """The first number of a line that is no double, with the column that holds it; None: there is none.
+    `used`: which columns count.
+
+    >>> lost_number('{"x": 0.1234567890123456789, "y": 0.1}', lambda name: True)
+    ('x', '0.1234567890123456789')
+    """
+    with suppress(ValueError, RecursionError):  # a bad line, which other code finds
+        line = decoded(text)
+        for name, value in line.items() if isinstance(line, dict) else ():
+            for each in values_in(value) if used(name) else ():
+                if (
+                    isinstance(each, Number)
+                    and not each.lstrip("-").isdigit()
+                    and Decimal(each) != Decimal(repr(float(each)))
+                ):
+                    return name, str(each)
+    return None
+
 
 DEEPEST = 128
 """Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the
@@ -156,7 +208,8 @@ def _text(value: Any, kind: str, strict: bool) -> str:  # noqa: ANN401, FBT001 -
             return _plain(value, whole=kind in WHOLE)
         if kind in ("FLOAT", "DOUBLE"):
             return _near(value, "f" if kind == "FLOAT" else "d")
-    is_number, is_text = kind in (*WHOLE, "FLOAT", "DOUBLE") or kind.startswith("DECIMAL"), type(value) is str
+    is_number = kind in (*WHOLE, "FLOAT", "DOUBLE") or kind.startswith("DECIMAL")
+    is_text = type(value) is str
     if kind == "BOOLEAN" and isinstance(value, bool):
         return _written(value)
     if is_text and (not strict or not (is_number or kind == "BOOLEAN")):

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File
-    from muntin.timeline.batches import Batches
 
 
 class Part(NamedTuple):
@@ -41,7 +40,6 @@ class Part(NamedTuple):
     schema: pa.Schema
 
     def rows(self, starts: Ints) -> pa.Table:
-        """The states of some batches."""
         tables = [whole(opened(whole_content(self.folder, file)).read()) for file in self.files]
         wide_tables = [
             with_columns(table, self.schema, f"{self.folder}/{file.path}")
@@ -74,15 +72,19 @@ def join(joining: Joining) -> dict[str, Any]:
 
     A batch is left out if its states are not of the same rows, or are gone or damaged.
     """
-    bound, folder = joining.bound, joining.bound.table(joining.table)
+    bound = joining.bound
+    folder = joining.bound.table(joining.table)
     try:
         old = joining.old.rows(joining.starts)
     except StateError:
         return {"file": None, "unlike": joining.starts.tolist()}
     new = joining.new.rows(joining.starts)
     rows, unlike = joined(old, new, bound.pipeline.keys, columns_of(bound, joining.new.schema))
-    facts = _facts(joining)
-    facts = facts.take(~np.isin(facts.start_us, unlike))
+    after = bound.pipeline.intervals.after
+    earlier, facts = (batches_of(part.folder, part.files, after) for part in (joining.old, joining.new))
+    facts = facts.take(np.isin(facts.start_us, joining.starts) & ~np.isin(facts.start_us, unlike))
+    # a version names the content of both parts
+    facts = replace(facts, version=facts.version ^ earlier.version[earlier.position(facts.start_us)])
     file = (
         asdict(write_shared(by_key(rows, bound.pipeline.keys), folder, facts, bound.pipeline.keys))
         if len(facts)
@@ -97,14 +99,6 @@ def columns_of(bound: Bound, schema: pa.Schema) -> list[str]:
     begin = next(at for at, name in enumerate(schema.names) if name in every)
     others = [(at, name) for at, name in enumerate(schema.names) if name not in every]
     return [name for at, name in others if at < begin] + every + [name for at, name in others if at > begin]
-
-
-def _facts(joining: Joining) -> Batches:
-    """The facts of the batches. A version names the content of both parts."""
-    after = joining.bound.pipeline.intervals.after
-    old, new = (batches_of(part.folder, part.files, after) for part in (joining.old, joining.new))
-    new = new.take(np.isin(new.start_us, joining.starts))
-    return replace(new, version=new.version ^ old.version[old.position(new.start_us)])
 
 
 def schema_of(folder: AnyPath, files: Sequence[File]) -> pa.Schema:

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.versions import NEVER, met, valid_versions
-from muntin.sources.reading.dimensions.dimension import applied, versions_in
-from muntin.sources.reading.dimensions.reading import text_hash
+from muntin.sources.casts import SIGNED
+from muntin.sources.reading.dimension import applied, versions_in
+from muntin.sources.reading.dimension_versions import text_hash
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
 from muntin.states.keys import DistinctValues
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from muntin.sources.reading.dimensions.dimension import Dimension, Versions
+    from muntin.sources.reading.dimension import Dimension, Versions
     from muntin.sources.source import Source
     from muntin.states.frames import Ints
 
 
 KEY, TIME, UNKNOWN = "muntin_key_number", "muntin_looked_up_at", "muntin_unknown_key"
 _KEYS, _PLACE = "muntin_keys", "muntin_place_read"
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def keys_of_rows(
@@ -56,7 +56,7 @@ def keys_of_rows(
         [f"CASE WHEN {looks_up} AND {given} THEN {EVENT_TIME} ELSE {NEVER} END AS {TIME}", *also]
     )
     rows_with_ids = None
-    if len(dimension.keys) == 1 and dimension.keys[0][1] in _WHOLE and len(keys):
+    if len(dimension.keys) == 1 and dimension.keys[0][1] in SIGNED and len(keys):
         rows_with_ids = _whole_numbers(
             session, keys, f"SELECT r.{quoted(dimension.keys[0][0])} AS {KEY}, {chosen} FROM {rows} AS r"
         )
@@ -64,9 +64,7 @@ def keys_of_rows(
 
 
 def _whole_numbers(session: DuckDBPyConnection, keys: pa.Table, query: str) -> pa.Table | None:
-    """The rows of a query, where their keys are whole numbers of up to 64 bits: numbered in a fraction of the
-    time of a join.
-    """
+    """The rows of a query whose keys are whole numbers of up to 64 bits: far faster than a join."""
     read = session.sql(query).to_arrow_table()
     kind = read[KEY].type
     if not pa.types.is_integer(kind) or kind == pa.uint64():
@@ -74,7 +72,8 @@ def _whole_numbers(session: DuckDBPyConnection, keys: pa.Table, query: str) -> p
     key_values = keys["k0"].combine_chunks().cast(pa.int64())
     values = DistinctValues(key_values)
     ids = values.places(read[KEY].cast(pa.int64()).fill_null(key_values[0]).combine_chunks())
-    unknown, new = pa.nulls(len(ids), pa.uint64()), values.values.slice(len(key_values))
+    unknown = pa.nulls(len(ids), pa.uint64())
+    new = values.values.slice(len(key_values))
     if len(new):
         looks_up = (ids >= len(key_values)) & (read[TIME].to_numpy() != NEVER)
         unknown = _hashes(session, new).take(pa.array(ids - len(key_values), mask=~looks_up))
@@ -97,7 +96,6 @@ def _hashes(session: DuckDBPyConnection, keys: pa.Array) -> pa.Array:
 def _joined(
     session: DuckDBPyConnection, dimension: Dimension, keys: pa.Table, chosen: str, rows: str
 ) -> pa.Table:
-    """The rows with keys of any types."""
     ours = [f"{KEY}_{at}" for at in range(len(dimension.keys))]
     key_columns = ", ".join(
         f"r.{quoted(name)} AS {column}" for column, (name, _) in zip(ours, dimension.keys, strict=True)
@@ -144,7 +142,8 @@ def with_answers(
     `batch_us`: start of the batch; None: rows say it themselves, in `ROW_BATCH`.
     """
     dimensions = applied(source)
-    answers, lookup_logs = dict[str, pa.Array](), list[pa.Table]()
+    answers = dict[str, pa.Array]()
+    lookup_logs = list[pa.Table]()
     for each in dimensions:
         versions = versions_in(each.path)
         version, of_batch = _looked_up(session, each, versions, rows, looks_up, batch_us)
@@ -161,7 +160,6 @@ def with_answers(
 
 
 def _by_batch(lookup_log: pa.Table) -> pa.Table:
-    """The rows of what was met, batches ascending."""
     batch = instants(lookup_log[BATCH])
     return (
         lookup_log
@@ -182,7 +180,8 @@ def _looked_up(
     read = keys_of_rows(
         session, dimension, versions.keys, rows, looks_up, [ROW_BATCH] if batch_us is None else []
     )
-    ids, times = read[KEY].to_numpy(), read[TIME].to_numpy()
+    ids = read[KEY].to_numpy()
+    times = read[TIME].to_numpy()
     batches = np.full(len(ids), batch_us, np.int64) if batch_us is not None else read[ROW_BATCH].to_numpy()
     version, stretch = valid_versions(ids, times, versions.first, versions.since, versions.until)
     at, low, high = met(stretch, times, batches, 2 * len(versions.since) + len(versions.key))
@@ -220,5 +219,6 @@ def _unknown(dimension: Dimension, hashes: pa.ChunkedArray, batches: Ints, times
     order = np.lexsort((keys, batch))
     keys, batch, time = keys[order], batch[order], time[order]
     at = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (batch[1:] != batch[:-1])]))
-    low, high = np.minimum.reduceat(time, at), np.maximum.reduceat(time, at)
+    low = np.minimum.reduceat(time, at)
+    high = np.maximum.reduceat(time, at)
     return (_table(dimension, batch[at], keys[at], low, high, np.full(len(at), -1), None),)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from muntin.files.paths import remove_folder
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
-from muntin.jobs.accumulate.earlier_states.earlier_state import earlier_state, unchanged
+from muntin.jobs.accumulate.earlier_state import earlier_state, unchanged
 from muntin.jobs.accumulate.read_batches import Read, read_batches
 from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
 from muntin.sources.listing import SourceFile
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.earlier_states.earlier_state import Earlier
-    from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part
+    from muntin.jobs.accumulate.earlier_state import Earlier
+    from muntin.jobs.accumulate.joined_batches import Joining, Part
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
     from muntin.store.store import Snapshot
@@ -46,7 +46,7 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
     same = unchanged(bound, earlier, given.files, bases) if earlier else []
     if not earlier or not same:
         return read_batches(bound, runner, given, schemas)
-    from muntin.jobs.accumulate.earlier_states.joined_batches import schema_of
+    from muntin.jobs.accumulate.joined_batches import schema_of
 
     scratch = bound.folder / "staging" / uuid4().hex
     try:
@@ -89,7 +89,7 @@ def _joined(
 
     `scratch`: a temporary folder for the new fields.
     """
-    from muntin.jobs.accumulate.earlier_states.joined_batches import Part, join, schema_of
+    from muntin.jobs.accumulate.joined_batches import Part, join, schema_of
 
     some = replace(
         bound,
@@ -103,7 +103,8 @@ def _joined(
         for each, files in given.files.items()
         if _as_listed(files, task_files.splits[each.start_us])
     ]
-    refused, starts = task_files.files[QUARANTINE], np.array(listed, np.int64)
+    refused = task_files.files[QUARANTINE]
+    starts = np.array(listed, np.int64)
     odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, refused, starts)
     starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, task_files)))
     items = [
@@ -119,13 +120,12 @@ def _joined(
     joined_starts = np.setdiff1d(starts, unlike)
     read = Read({start: task_files.splits[start] for start in joined_starts.tolist()})
     for item, result in zip(items, results, strict=True):
-        folder, written = bound.table(item.table), result["file"]
+        folder = bound.table(item.table)
+        written = result["file"]
         if written and (file := others(folder, File(**written), unlike, bound.pipeline.keys)):
             read.files[item.table].append(file)
-    place, gone = (
-        bound.table(QUARANTINE),
-        np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts),
-    )
+    place = bound.table(QUARANTINE)
+    gone = np.setdiff1d(np.array([*task_files.splits], np.int64), joined_starts)
     for file in refused:
         link(scratch / QUARANTINE / file.path, place / file.path)
     read.files[QUARANTINE] += [left for file in refused if (left := others(place, file, gone))]
@@ -133,9 +133,7 @@ def _joined(
 
 
 def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the files of a batch were, when they were read, what they were when they were compared with the
-    earlier reading.
-    """
+    """Whether the files of a batch were read as they were when compared with the earlier reading."""
     read = [
         SourceFile(path, size, written, tag)
         for each in sorted(splits, key=lambda split: int(split["split"]))
@@ -148,9 +146,7 @@ def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]])
 
 
 def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
-    """The batches whose values may have been added in another order, as lists or texts among the fields make
-    DuckDB part its groups.
-    """
+    """The batches whose values may be added in another order: with lists or texts DuckDB parts its groups."""
     if all(frames.by_arrival for frames in bound.frame_sets) or not earlier.keeps_lists(bound):
         return NO_INTS
     large = [
@@ -163,10 +159,12 @@ def _added_otherwise(bound: Bound, earlier: Earlier, task_files: Read) -> Ints:
 
 def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) -> Iterator[Joining]:
     """The work of each task: neighbouring batches, as many as make a file."""
-    from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part
+    from muntin.jobs.accumulate.joined_batches import Joining, Part
 
-    snapshot, folder = earlier.store.snapshot(table), earlier.folder / table
-    of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
+    snapshot = earlier.store.snapshot(table)
+    folder = earlier.folder / table
+    of_old = _by_batch(folder, snapshot.files, starts)
+    of_new = _by_batch(new.folder, new.files, starts)
     for near in _stretches(starts, of_old):
         old = Part(folder, _together(of_old, near), snapshot.schema or pa.schema([]))
         yield Joining(bound, table, near, old, new._replace(files=_together(of_new, near)))

@@ -121,7 +121,8 @@ def of_same_rows(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _take(bound: Bound, earlier: AnyPath, table: str) -> None:
     """Give the files of a table a second name in the new state, and commit them there."""
-    now, theirs = bound.store.snapshot(table), DeltaStore(earlier).snapshot(table)
+    now = bound.store.snapshot(table)
+    theirs = DeltaStore(earlier).snapshot(table)
     if now.version >= 0 or theirs.version < 0 or theirs.schema is None:
         return
     for file in theirs.files:

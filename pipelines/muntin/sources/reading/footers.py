@@ -1,5 +1,5 @@
-"""The types of Parquet's columns by the schemas of their writers, where DuckDB takes them for other types and
-says nothing.
+"""Footers of Parquet files: the types of columns by their writers' schemas, where DuckDB takes them
+for other types and says nothing; and the number of rows and their times, before the rows are read.
 
 Decimals of more than 38 digits become doubles. Of members whose names differ in capitals only, the second
 gets a new name. A duration is a number of its unit, so that a file in nanoseconds is another than the same in
@@ -18,16 +18,80 @@ import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.sources.casts import is_time, since_clocks
+from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import leaves
-from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.reading.local_times import CHANGE, odd
+from muntin.sources.reading.row_times import event_time, local_time
+from muntin.sources.reading.scan import files_sql, literal, quoted, scan
 from muntin.sources.sessions.fetched_files import footer_of
+from muntin.states.columns import EVENT_TIME
+from muntin.states.derived_columns import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
+    from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns, Source, Used
+
+
+def told_extent(
+    session: DuckDBPyConnection,
+    source: Source,
+    paths: Sequence[str],
+    columns: Columns,
+    times: Taken,
+    rows: range | None,
+) -> Extent | None:
+    """The extent of a split's rows by the footers; None if footers have no times, or have times that are not
+    taken.
+
+    None, too, if clocks are changed between the local times of a row group: its instants need not lie between
+    the instants of its ends, and local times that come twice or never are counted by rows. A writer may err
+    on the times: whoever relies on them must read the rows, too. `rows`: of the only path, the numbers of the
+    rows that are asked for, whole row groups; None: all.
+    """
+    if source.numbered and any(selected(source.numbered, path) for path in paths):
+        return None  # a column of the name may be another
+    if columns.get(source.event_time) == "DOUBLE":
+        return None  # footers need not have its digits
+    local = local_time(source, source.event_time, columns)
+    clock, even = (f"{CHANGE}({local})", f" AND {odd(local)} = 0") if local else ("0", "")
+    part, before = "", "0"
+    if rows is not None:
+        part = f"WHERE muntin_before >= {rows.start} AND muntin_before < {rows.stop}"
+        before = (
+            "sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows"
+        )
+    query = f"""
+        WITH found AS (
+            SELECT file_name AS muntin_path, row_group_id AS muntin_group, row_group_num_rows AS muntin_count,
+                [stats_min_value, stats_max_value] AS muntin_ends, {before} AS muntin_before
+            FROM parquet_metadata({files_sql(source, paths)})
+            WHERE path_in_schema = {literal(source.event_time)} AND type <> 'BYTE_ARRAY'
+        ), ends AS (
+            SELECT muntin_path, muntin_group, muntin_count,
+                TRY_CAST(unnest(muntin_ends) AS {columns[source.event_time]}) AS {quoted(source.event_time)}
+            FROM found {part}
+        )
+        SELECT muntin_path, muntin_group, {clock}, muntin_count, {EVENT_TIME}, {times.condition}{even}
+        FROM (SELECT *, {event_time(source, columns)} AS {EVENT_TIME} FROM ends)
+    """
+    # counted here: DuckDB takes longer to plan a query than to answer it
+    ends = session.execute(query).fetchall()
+    counts = {(path, group): count for path, group, _, count, _, _ in ends}
+    clocks = {each[:3] for each in ends}
+    files = {path for path, _ in counts}
+    if (
+        len(files) != len(paths)
+        or not len(ends) == 2 * len(counts) == 2 * len(clocks)
+        or not all(is_accepted for *_, is_accepted in ends)
+    ):
+        return None
+    moments = [moment for *_, moment, _ in ends]
+    return Extent(sum(counts.values()), min(moments), max(moments))
+
 
 _MOST_DIGITS = 38
 _SPARK = b"org.apache.spark."
@@ -98,7 +162,6 @@ def _check_type(source: Source, path: str, field: pa.Field) -> None:
 
 
 def _inside(kind: pa.DataType) -> Iterator[pa.DataType]:
-    """A type, and the types inside of it."""
     yield kind
     for at in range(kind.num_fields):
         yield from _inside(kind.field(at).type)

@@ -1,1 +1,0 @@
-"""Earlier states: what the state of an earlier definition has, and is not read again."""

@@ -1,1 +1,0 @@
-"""JSON as it is written: what its parsers would take for other values."""

@@ -1,1 +1,0 @@
-"""Delta tables as a source: their log, and how rows lie in their files."""

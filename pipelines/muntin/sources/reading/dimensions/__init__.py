@@ -1,1 +1,0 @@
-"""Dimensions: rows that hold for a time, as events look them up."""
