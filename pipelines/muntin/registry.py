@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
+from muntin.old_names import no_such_name
+
 GROUP = "muntin.extensions"
 
 
@@ -50,9 +52,10 @@ def of_home(module: str, homes: Mapping[str, str], name: str) -> Any:  # noqa: A
 
     Raises:
         AttributeError: no module defines it.
+        DefinitionError: it is an old name.
     """
     if name not in homes:
-        raise _missing(module, name)
+        raise no_such_name(module, name)
     return getattr(import_module(f"{module}.{homes[name]}"), name)
 
 
@@ -61,17 +64,13 @@ def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as
 
     Raises:
         AttributeError: no installed distribution has it.
+        DefinitionError: it is an old name.
     """
     try:
         return extension(kind, name)
     except NoExtensionError as wrong:
         lost = str(wrong).partition("; ")[2] and f" ({wrong})"
-        raise _missing(module, name, lost) from None
-
-
-def _missing(module: str, name: str, more: str = "") -> AttributeError:
-    text = f"module {module!r} has no attribute {name!r}{more}"
-    return AttributeError(text, name=name, obj=sys.modules.get(module))
+        raise no_such_name(module, name, lost) from None
 
 
 def stand_for(short: str, module: ModuleType) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from muntin.cli.failure import explained
 from muntin.cli.main import names
+from muntin.old_names import COMMANDS as OLD
 from tests.cli.conftest import RANGE, Muntin, Project
 
 NAMES = names()
@@ -66,6 +67,13 @@ def test_the_option_of_a_form_stands_anywhere(muntin: Muntin, ran: Project):
 def test_two_forms_at_once_are_refused(muntin: Muntin):
     told = muntin("show", "x.py", "--late", "--plot", "--changes")
     assert (told.status, "--late and --changes and --plot exclude each other" in told.err) == (2, True), told
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_command_that_is_gone_names_the_new_line(muntin: Muntin, name: str):
+    told = muntin(name, "x.py")
+    new = told.err.partition(f"muntin {name} is gone: write muntin ")[2].split(" FILE")[0].split(" --since")[0].strip()
+    assert (told.status, new in NAMES) == (2, True), told
 
 
 def test_alone_it_shows_its_help(muntin: Muntin):

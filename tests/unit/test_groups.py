@@ -1,4 +1,4 @@
-"""Arguments of pipelines and sources that belong together: what may be said, and what is refused."""
+"""Arguments of pipelines and sources that belong together: what may be said, and what old names are refused with."""
 
 import inspect
 from datetime import UTC, datetime, timedelta
@@ -11,6 +11,7 @@ from muntin import Limits, Pipeline, Renamed, Retain, sinks, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.jobs.state.fingerprint import derivation, fingerprint
+from muntin.old_names import ARGUMENTS
 
 HOUR_US = 3_600_000_000
 
@@ -51,9 +52,12 @@ def test_a_group_is_checked_when_built(group: Any, given: dict[str, Any], words:
         ({"limits": {"max_behind": "1d"}}, "limits: {'max_behind': '1d'} is no Limits; write limits=Limits"),
         ({"renamed": "old"}, "renamed: 'old' is no Renamed; write renamed=Renamed"),
         ({"retain": {"quarantine": "90d"}}, "retain: {'quarantine': '90d'} is no Retain; write retain=Retain"),
+        ({"max_behind": "1d"}, r"max_behind is an argument of Limits: limits=Limits\(max_behind=...\)"),
+        ({"derive": {"m": "n / 2"}}, "derive is a part of aggregates, as SQL"),
+        ({"on_gap": "empty"}, 'on_gap is no argument any more: .*missing="empty"'),
     ],
 )
-def test_a_pipeline_refuses_what_is_no_group(given: dict[str, Any], words: str) -> None:
+def test_a_pipeline_refuses_what_is_no_group_and_says_the_new_line(given: dict[str, Any], words: str) -> None:
     with pytest.raises(DefinitionError, match=words):
         pipeline(**given)
 
@@ -65,6 +69,14 @@ def test_what_is_said_in_groups_means_what_it_meant() -> None:
     ways = [Limits(), Limits(max_ahead="24h"), Limits(max_quarantined=None, fresh_within="3d")]
     assert len({(fingerprint(each), derivation(each, "day")) for each in (pipeline(limits=limits) for limits in ways)}) == 1
     assert fingerprint(pipeline(limits=Limits(max_behind="1d"))) != fingerprint(pipeline())
+
+
+@pytest.mark.parametrize(("call", "old"), [(call, old) for call, arguments in ARGUMENTS.items() for old in arguments])
+def test_an_old_argument_is_refused_with_what_is_written_now(call: str, old: str) -> None:
+    of = Pipeline if call == "Pipeline" else getattr(sources, call)
+    with pytest.raises(DefinitionError, match=f"^{call}: {old} is "):
+        of(**{old: 1})
+    assert old not in inspect.signature(of).parameters or old == "columns"
 
 
 def test_a_new_argument_or_name_pays_with_an_old_one() -> None:

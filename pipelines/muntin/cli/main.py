@@ -13,6 +13,8 @@ import typer
 from muntin.cli.failure import exit_status, tell
 from muntin.cli.output import quietly, say
 from muntin.cli.working import Interrupted, caught, end, listening
+from muntin.errors import DefinitionError
+from muntin.old_names import COMMANDS as OLD
 from muntin.registry import extension, names_of
 
 DEBUG, QUIET = "--debug", "--quiet"
@@ -82,6 +84,8 @@ def command_line(given: Sequence[str] = ()) -> typer.Typer:
     app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
     asked = next((word for word in given if not word.startswith("-")), None)
     is_one = asked in COMMANDS or asked in names()
+    if asked in OLD and not is_one:
+        raise DefinitionError(f"muntin {asked} is gone: write muntin {OLD[asked]}")
     is_told_of_forms = "--help" in given or not is_one
     for name in [asked] if asked and is_one else names():
         command = _command(name)

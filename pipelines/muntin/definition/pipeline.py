@@ -54,8 +54,10 @@ from muntin.definition.time_limits import (
     ask_within_us,
     check_retention,
 )
+from muntin.old_names import old_names_refused
 
 
+@old_names_refused
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
     """A windowed aggregation, validated when built. Building one reads nothing and imports nothing heavy.

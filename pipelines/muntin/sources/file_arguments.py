@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.dialect import FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.path_templates import Format, check_names, check_template, format_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from muntin.sources.time_arguments import At
 
 
+@old_names_refused
 def files(
     path: str,
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class SparkSource(LastingFiles):
         return self
 
 
+@old_names_refused
 def spark(
     read: Read,
     *,

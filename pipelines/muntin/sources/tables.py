@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from muntin.definition.checks import check_choice
 from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles, LookBack, checked_terms
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class TableSource(LastingFiles):
         )
 
 
+@old_names_refused
 def table(
     path: str,
     *,

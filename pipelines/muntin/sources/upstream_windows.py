@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from muntin.definition.checks import check_choice
 from muntin.definition.kinds import Bounded
 from muntin.errors import DefinitionError
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LastingFiles
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class WindowSource(LastingFiles):
         return kind.grace_us + max(0, kind.inside_us - 1) + reach
 
 
+@old_names_refused
 def windows(
     upstream: Pipeline, window: str, *, event_time: Literal["window_start", "window_end"] = "window_end"
 ) -> WindowSource:

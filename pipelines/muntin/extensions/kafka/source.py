@@ -16,6 +16,7 @@ from muntin.extensions.kafka.checks import (
     is_address,
     parsed,
 )
+from muntin.old_names import old_names_refused
 from muntin.sources.dialect import USUAL
 from muntin.sources.listing import SourceFile
 from muntin.sources.row_source import RowSource, checked_terms
@@ -111,6 +112,7 @@ class KafkaSource(RowSource):
         return
 
 
+@old_names_refused
 def kafka(
     broker: str,
     topic: str,

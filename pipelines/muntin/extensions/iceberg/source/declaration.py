@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.extensions.iceberg.catalogs import check_address
+from muntin.old_names import old_names_refused
 from muntin.sources.row_source import LookBack
 from muntin.sources.tables import TableSource, checked_table_terms
 
@@ -46,6 +47,7 @@ class IcebergSource(TableSource):
         return self
 
 
+@old_names_refused
 def iceberg(
     catalog: str,
     table: str,
