@@ -239,7 +239,13 @@ def counter_rate(rows: Rows, of: Of) -> float | None:
 
 def counter_increase(rows: Rows, of: Of) -> Any:
     own = values(rows, of)
-    return added(exact(y) if y < x else exact(y) - exact(x) for x, y in pairwise(own)) if own else None
+    return risen(pairwise(own), own[0]) if own else None
+
+
+def risen(steps: Iterable[tuple[Any, Any]], like: Any) -> Any:
+    """The sum of rises, of the type of a value."""
+    total = added(exact(y) if y < x else exact(y) - exact(x) for x, y in steps)
+    return double(total) if isinstance(like, float) else type(like)(total.numerator) / total.denominator if total % 1 else type(like)(total)
 
 
 def time_in_state(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from tests.oracle.catalogue import added, double, exact
+from tests.oracle.catalogue import added, double, exact, risen
 from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
 from tests.oracle.right_closed import RightClosed
@@ -77,7 +77,7 @@ def counter_increase(of: Of, carry: int) -> Oracle:
         points = [(event.t, of(event.row)) for event in [*span.earlier, *span.events] if of(event.row) is not None]
         count = sum(of(event.row) is not None for event in span.events)
         steps = [(x, y) for (t, x), (u, y) in pairwise(points[-count - 1 :]) if u - t <= carry]
-        return added(exact(y) if y < x else exact(y) - exact(x) for x, y in steps) if count else None
+        return risen(steps, points[-1][1]) if count else None
 
     return found
 

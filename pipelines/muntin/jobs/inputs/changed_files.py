@@ -73,7 +73,7 @@ def changed_files(
     *,
     run: Sequence[Interval] | None = None,
 ) -> SourceChanges:
-    """What has changed of the files of batches that were read, of one source or several.
+    """Changes of the files of batches that were read, of one source or several.
 
     `now_us`: a file that was written just before may not be whole; None: all files are. `intervals`: of these
     batches alone. `run`: of the batches whose turn it is in a run of these intervals; None: of all.
@@ -118,7 +118,7 @@ def _changes(
     now_us: int | None,
     moved: list[Moved],
 ) -> SourceChanges:
-    """What has changed of the files of one source.
+    """Changes of the files of one source.
 
     `moved`: gets the batches whose files have other names or times alone.
     """

@@ -29,7 +29,7 @@ _NOTE = "unsettled.json"
 
 @dataclass(frozen=True, slots=True)
 class ChangedPast:
-    """What has changed of batches that were read.
+    """Changes of batches that were read.
 
     Attributes:
         sources, lookups: the changes.
@@ -67,7 +67,7 @@ class ChangedPast:
 def changed_past(
     bound: Bound, intervals: Sequence[Interval] | None, now: datetime, *, unread: bool = False
 ) -> ChangedPast:
-    """What has changed beside the batches of a run.
+    """Changes beside the batches of a run.
 
     `intervals`: of the run; None: all that was read is compared. `unread`: batches of an upstream that were
     never read count, too.
@@ -89,8 +89,9 @@ def changed_past(
 
 
 def unsettled(state: AnyPath, *, waiting: bool = True) -> list[str]:
-    """What the last run left of the past as it was, a sentence each. `waiting`: also what only waits for the
-    next run.
+    """Sentences on the parts of the past that the last run left as they were.
+
+    `waiting`: also on what only waits for the next run.
     """
     note = _noted(read_note(state / _NOTE))
     return [str(line) for line in (*note.get("lines", ()), *(note.get("waiting", ()) if waiting else ()))]
@@ -108,7 +109,7 @@ def _changed(why: Mapping[Interval, str]) -> str:
 
 
 def _waiting(sources: SourceChanges) -> list[str]:
-    """What to say of batches whose files may not be whole."""
+    """Sentences on batches whose files may not be whole."""
     if not sources.waiting:
         return []
     return [f"{_changed(sources.waiting)}: {sources.waiting[min(sources.waiting)]}"]
@@ -130,7 +131,7 @@ def _stretches(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _gone(bound: Bound, new: Sequence[tuple[int, int]]) -> str:
-    """What to say, once, of batches that have lost all their files."""
+    """A sentence on batches that have lost all their files, said once."""
     if not new:
         return ""
     start, end = new[0]

@@ -87,7 +87,7 @@ def _of_grid(
 
 
 def _windows_in(kind: Any, lows: Ints, highs: Ints) -> int:  # noqa: ANN401 - as above
-    """About how many windows of a grid lie in some stretches, by those of a short stretch."""
+    """About how many windows of a grid lie in some stretches, by the windows of a short stretch."""
     short = 2 * kind.follows.longest_us
     starts, _ = kind.grid(int(lows[0]), int(lows[0]) + short)
     return int(len(starts) / short * (highs - lows).sum(dtype=np.float64))

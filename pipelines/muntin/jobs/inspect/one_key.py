@@ -154,16 +154,14 @@ def _low_us(bound: Bound, todo: Pending, position: int, first: int) -> int:
     `first`: the first changed batch.
     """
     kind, ledger = bound.windows[todo.window], todo.published.ledger
+    width_us = bound.frames_of(todo.window).width_us
     if not isinstance(kind.follows, Chained):
-        return frames_from(
-            kind,
-            bound.frames_of(todo.window).width_us,
-            int(closing(kind, todo.watermarks_us).floor[position]),
-        )[0]
+        return frames_from(kind, width_us, int(closing(kind, todo.watermarks_us).floor[position]))[0]
     if ledger is None or not 0 < position <= first:
         return BEFORE_ALL
     at = int(ledger.entries.position(todo.history.batches.start_us[position - 1 : position])[0])
-    return BEFORE_ALL if at < 0 else int(ledger.entries.open_us[at])
+    open_us = int(ledger.entries.open_us[at]) if at >= 0 else BEFORE_ALL
+    return open_us if open_us in (BEFORE_ALL, AFTER_ALL) else open_us // width_us * width_us
 
 
 def _behind_a_note(bound: Bound, todo: Pending, positions: Ints, first: int) -> Work:
