@@ -251,8 +251,8 @@ class WindowsThen:
         return KeyIndex(shaped(bound.pipeline, todo.window, table), self.keys)
 
     def _first_asked(self, watermarks_us: Ints) -> int:
-        """The first batch that closed windows which were asked for after the last: the windows that later batches
-        might revise; of a grid the window that had ended last, and later ones.
+        """The first batch that closed windows which were asked for after the last: the windows that later
+        batches might revise; of a grid the window that had ended last, and later ones.
         """
         when = closing(self.kind, watermarks_us)
         end_us = when.final[-1:] + 1
