@@ -120,7 +120,7 @@ def broken(*_: object, **__: object) -> None:
 
 
 def test_what_nobody_expected_is_one_line_and_status_3(muntin: Muntin, project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("muntin.jobs.run.run", broken)
+    monkeypatch.setattr("muntin.jobs.run.run_batches", broken)
     told = muntin(*project.arguments("run", *RANGE))
     assert told.status == 3
     assert told.err.splitlines()[-1] == "error (unexpected): RuntimeError: the bottom line; run again with --debug for the traceback"

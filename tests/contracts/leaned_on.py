@@ -67,6 +67,8 @@ ONLY_SHOWN = {
     "registry", "spark", "traces",  # of ours, also from a task to the driver
     "table", "rows", "misfits", "sink_topic", "client",  # of psycopg and confluent-kafka, which document errors
     "sink",  # of redis-py and PyMySQL
+    "changed_files",  # of a source
+    "outdated",  # the same
     "catalogs",  # of pyiceberg and of databases
     "registered",  # of pyspark
 }  # fmt: skip

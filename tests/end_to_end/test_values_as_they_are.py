@@ -49,9 +49,10 @@ def test_a_time_that_does_not_begin_with_the_year_is_none(form: str, time: str, 
 # seconds   a text with a fraction    the hour ends
 #           1704070799.75             1704070800      rounded, the event would be in the next hour
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_a_text_of_seconds_with_a_fraction_is_no_time(form: str, tmp_path: Path) -> None:
+def test_a_text_of_seconds_with_a_fraction_is_not_rounded(form: str, tmp_path: Path) -> None:
     case = of_rows(tmp_path, form, [{"at": "1704067800"}, {"at": "1704070799.75"}, {"at": "soon"}], {"unit": "s"})
-    assert counted(case) == (1, 2)
+    assert counted(case) == (2, 1)
+    assert case.rows("window_start") == [(hour(0),)]
 
 
 @pytest.mark.parametrize(("ns", "us"), [(-1, -1), (-1000, -1), (-1001, -2), (999, 0), (1000, 1)])

@@ -47,7 +47,6 @@ WAYS: Sequence[Mapping[str, Any]] = (
     {"arrival_order": "x"},
     {"types": {"n": "DOUBLE"}},
     {"arrival_time": "t"},
-    {"checksum": True},
 )
 
 

@@ -36,7 +36,7 @@ def test_what_batches_had_closed_at_an_instant(seed: int) -> None:
     ends = np.cumsum([dice.randrange(1, 10) for _ in range(dice.randrange(1, 6))])
     marks = np.maximum.accumulate([dice.choice([BEFORE_ALL, dice.randrange(-5, 60)]) for _ in ends])
     slack = dice.randrange(4)
-    known = Publications(np.append(0, ends[:-1]), ends, Closing(marks, slack), "closed")
+    known = Publications(np.append(0, ends[:-1]), ends, Closing(marks, slack), "closed", ends)
     for at in range(-1, int(ends[-1]) + 3):
         had_ended = [mark for mark, end in zip(marks.tolist(), ends.tolist(), strict=True) if end <= at]
         position = last_before(ends, np.array([at]), "closed")

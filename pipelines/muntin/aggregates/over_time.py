@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from muntin.aggregates.aggregate import About, Aggregate, Field
@@ -52,13 +51,6 @@ def _increase(time: pa.Array, value: pa.Array) -> pa.Array:
     from muntin.engine.lists.neighbours import counter_increases
 
     return counter_increases(time, value, None, AFTER_ALL)
-
-
-def _increase_from_before(carry_us: int, *columns: pa.Array) -> pa.Array:
-    from muntin.engine.lists.neighbours import counter_increases
-
-    time, value, _, _, before_time, before_value = columns
-    return counter_increases(time, value, (before_time, before_value), carry_us)
 
 
 def _silence(times: pa.Array) -> pa.Array:
@@ -134,8 +126,14 @@ def counter_increase(
     if carry is None:
         return Aggregate("counter_increase", x, (points(x, "number"),), _increase).only(where, **about)
     carry_us = not_negative(carry, "counter_increase, carry")
-    finish = partial(_increase_from_before, carry_us)
-    return lasting("counter_increase", x, "number", carry_us, finish).only(where, **about)
+
+    def finished(*columns: pa.Array) -> pa.Array:
+        from muntin.engine.lists.neighbours import counter_increases
+
+        time, value, _, _, before_time, before_value = columns
+        return counter_increases(time, value, (before_time, before_value), carry_us)
+
+    return lasting("counter_increase", x, "number", carry_us, finished).only(where, **about)
 
 
 def longest_silence(*, where: str | None = None, **about: Unpack[About]) -> Aggregate:

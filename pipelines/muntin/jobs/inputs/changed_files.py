@@ -55,7 +55,7 @@ def turn(starts: Ints, run: Sequence[Interval]) -> Flags:
 
     >>> every = [Interval(hour * 3_600_000_000, (hour + 1) * 3_600_000_000) for hour in range(24)]
     >>> [int(turn(np.arange(30_000), [each]).sum()) for each in every[:4]]
-    [3000, 2000, 2000, 2000]
+    [3000, 2000, 3000, 1000]
     >>> bool(np.any([turn(np.arange(30_000), [each]) for each in every], axis=0).all())
     True
     """
@@ -76,18 +76,15 @@ def changed_files(
     """Changes of the files of batches that were read, of one source or several.
 
     `now_us`: a file that was written just before may not be whole; None: all files are. `intervals`: of these
-    batches alone. `run`: of the batches whose turn it is in a run of these intervals; None: of all.
+    batches alone. `run`: of the batches whose turn it is beside a run of these intervals; None: of all.
     """
     members = [each for each in (*bound.members.values(), bound) if isinstance(each.source, FileSource)]
     if not members:
         return SourceChanges()
     batches, after = read_everywhere(bound), bound.pipeline.intervals.after
     newest_us = int(batches.end_us.max(initial=BEFORE_ALL))
-    mask = np.ones(len(batches), np.bool_)
-    if intervals is not None:
-        mask = is_among(batches.start_us, np.array([each.start_us for each in intervals], np.int64))
-    elif run is not None:
-        mask = turn(batches.start_us, run)
+    named = is_among(batches.start_us, np.array([each.start_us for each in intervals or run or ()], np.int64))
+    mask = named if intervals is not None else ~named if run is None else ~named & turn(batches.start_us, run)
     versions_by_start = spelled_versions(batches.take(mask))
     read = readable(bound, [Interval(start, after(start)) for start in versions_by_start])
     reports: dict[int, Mapping[str, Any]] = {}

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse
 
 from muntin.cli import options as opt
 from muntin.cli.output import say
@@ -130,6 +128,9 @@ class ByToken:
         """Answer, or pass on."""
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
+        from starlette.requests import Request
+        from starlette.responses import PlainTextResponse, RedirectResponse
+
         request = Request(scope)
         if request.headers.get("host", "") not in self.hosts:
             return await PlainTextResponse("ask for 127.0.0.1, as the printed link does", 400)(
