@@ -88,7 +88,7 @@ class InMemory:
         """All windows that are published, whatever the condition."""
         return self.table(self.judge.after(len(self.judge.case.batches) - 1).published)
 
-    def open_then(self, _: Bound, todo: Pending, since: int | None = None) -> pa.Table:
+    def open_then(self, _: Bound, todo: Pending, *_since: int) -> pa.Table:
         """The windows that the last batch of a shorter history left open."""
         return self.table(self.judge.after(len(todo.history.batches) - 1).still_open)
 
