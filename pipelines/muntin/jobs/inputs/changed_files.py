@@ -146,9 +146,13 @@ def _changes(
 
 
 def _new(read: Sequence[ReadFile], files: Sequence[SourceFile]) -> list[SourceFile]:
-    """The files that are not, by name, size and time, files that were read."""
-    facts = {(file.path, file.bytes, file.written_ns) for file in read}
-    return [file for file in files if (file.path, file.size, file.written_ns) not in facts]
+    """The files that are not, by name, size, time and an object's tag, files that were read."""
+    tags = {(file.path, file.bytes, file.written_ns): file.checksum for file in read}
+    return [
+        file
+        for file in files
+        if tags.get(at := (file.path, file.size, file.written_ns), "") != (file.checksum or tags.get(at))
+    ]
 
 
 def _moved(
