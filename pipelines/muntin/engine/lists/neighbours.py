@@ -158,11 +158,16 @@ def _rises(values: pa.Array, left: Ints) -> Doubles:
 
 
 def _risen(now: pa.Array, before: pa.Array) -> pa.Array:
-    """Whole numbers and decimals are subtracted as decimals: as doubles, large numbers would lose their last
-    digits.
+    """Whole numbers and decimals are subtracted exactly: as doubles, large numbers would lose their last
+    digits. Whole numbers give int64 where each rise, and the sum of all, surely fits; else decimals.
     """
-    is_exact = pa.types.is_integer(now.type) or pa.types.is_decimal(now.type)
+    is_whole = pa.types.is_integer(now.type)
+    is_exact = is_whole or pa.types.is_decimal(now.type)
     wide = pa.decimal256(_DIGITS + 1, getattr(now.type, "scale", 0)) if is_exact else pa.float64()
+    if is_whole:
+        ends = [end for part in (now, before) for end in pc.min_max(part).as_py().values() if end is not None]
+        if max(map(abs, ends), default=0) * 2 * len(now) < 2**63:
+            wide = pa.int64()
     now, before = (each.cast(wide, safe=is_exact) for each in (now, before))
     return pc.if_else(pc.less(now, before), now, pc.subtract(now, before).cast(wide))
 
