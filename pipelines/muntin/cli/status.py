@@ -167,8 +167,8 @@ def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
     lines += [f"gone, as retain says: {', '.join(parts)}"] if parts else []
     if one.changed:
         lines.append(
-            f"{many(len(one.changed), 'batch')} changed at the source, oldest {at(one.changed[0])}: the next"
-            " run reads them again"
+            f"{many(len(one.changed), 'batch')} changed at the source, oldest {at(one.changed[0])}; to be"
+            " read again by the next run"
         )
     lines += [f"left as it was: {line}" for line in one.unsettled]
     if one.unsent:
