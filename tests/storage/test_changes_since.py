@@ -17,6 +17,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.inspect.diff import diff
 from muntin.jobs.published import changes_since as looked
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
@@ -241,6 +242,24 @@ def test_some_keys_columns_and_times(small: Changing) -> None:
         small.pipeline, "hours", root=small.folder / "state", changes_since=-1, keys={"k": "a"}, columns=["n", "change"], end=START + HOUR
     )
     assert found.to_pylist() == [{"n": 2, "change": "new"}]
+
+
+def test_a_table_that_began_without_windows_knows_its_keys_in_files_put_together(tmp_path: Path) -> None:
+    small = Changing(tmp_path)
+    for at, minutes in enumerate(([], [70, 61], [130, 179], [])):
+        small.write(at, minutes)
+        small.ran(at)
+    assert DeltaTable(str(small.table("hours"))).schema().fields[0].name == "window_start"
+    before = small.version("hours")
+    while compact(bind(small.pipeline, small.folder / "state")):
+        pass
+    small.write(1, OTHER)
+    small.ran(1)
+    assert wrong(small, "hours", before) == []
+    other = replace(small, grace="1h")
+    other.ran(0, 1, 2, 3)
+    [found] = diff(other.pipeline, root=small.folder / "state", window="hours")
+    assert (found.before, found.counted()) == (5, {"new": 0, "gone": 0, "changed": 0})
 
 
 class TestRefusals:

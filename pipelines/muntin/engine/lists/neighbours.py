@@ -154,7 +154,7 @@ def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
 def _rises(values: pa.Array, left: Ints) -> Doubles:
     """The rise from values to the next values, as doubles; to a lower value it is the rise from 0."""
     now, before = values.take(pa.array(left + 1)), values.take(pa.array(left))
-    return _risen(now, before).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return _risen(now, before).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
 def _risen(now: pa.Array, before: pa.Array) -> pa.Array:

@@ -12,14 +12,16 @@ import pyarrow.compute as pc
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import AnyPath
+from muntin.files.readable import opened
 from muntin.jobs.inspect.selection import no_window
 from muntin.jobs.published.changes import Changes, compared
 from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.window_files import key_columns
 from muntin.jobs.published.window_tables import Published, current, published
 from muntin.jobs.state.bound import bind
 from muntin.states.columns import BATCH
 from muntin.store.delta import DeltaStore
-from muntin.store.paths import folder_of
+from muntin.store.paths import batches_of_windows, folder_of
 from muntin.store.reading import read_files
 from muntin.store.state import NO_STATES, OWNER_FILE
 from muntin.timeline.history import Work
@@ -141,12 +143,11 @@ def _state(folder: AnyPath, pipeline: str) -> AnyPath:
 
 def _difference(bound: Bound, window: str, publication: Published, before: pa.Table) -> Difference:
     after, kind = windows_of(bound, window), bound.windows[window]
-    had = before.column_names[: before.column_names.index("window_start")]
-    keys = bound.keys_of(window)
-    if {*had} != {*keys}:
+    had, keys = key_columns(before.column_names), bound.keys_of(window)
+    if len(before) and had != {*keys}:
         raise DefinitionError(
-            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(keys) or 'none'}: no window"
-            f" is another's successor, so that they cannot be compared; there were {len(before):,}, and are"
+            f"{window}: keys were {', '.join(sorted(had)) or 'none'}, and are {', '.join(keys) or 'none'}:"
+            f" no window is another's successor, so that they cannot be compared; there were {len(before):,}, and are"
             f" {len(after):,}"
         )
     pending = pending_window(bound, window)
@@ -186,7 +187,14 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
 
 
 def _rows(state: AnyPath, now: Published) -> pa.Table:
-    return read_files(folder_of(state, now.table), now.snapshot)
+    """The windows, with columns in the order of their newest file: a table that began without windows got
+    its keys later, behind the bounds.
+    """
+    folder = folder_of(state, now.table)
+    filled = [file.path for file in now.snapshot.files if batches_of_windows(file.path)]
+    names = opened(f"{folder}/{max(filled)}").schema_arrow.names if filled else []
+    columns = (now.snapshot.schema or pa.schema([])).names
+    return read_files(folder, now.snapshot, sorted(columns, key=lambda name: (*names, name).index(name)))
 
 
 def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, Any]]]]:

@@ -16,6 +16,7 @@ from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.readable import opened
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
+from muntin.jobs.published.window_files import key_columns
 from muntin.jobs.published.window_tables import current
 from muntin.store.contents import problem_once
 from muntin.store.log_append import commits_between
@@ -175,16 +176,13 @@ def _tables(
                 raise OSError(problem)
             file = opened(f"{table}/{path}")
             there = file.schema_arrow.names
-            if _keys(there) != _keys(names) or ("window_index" in there) != ("window_index" in identity):
+            if key_columns(there) != key_columns(names) or ("window_index" in there) != (
+                "window_index" in identity
+            ):
                 raise StateError(
                     f"{table}: other columns told the windows of an earlier version apart; read all windows"
                 )
             yield file.read([name for name in names if name in there])
-
-
-def _keys(names: Sequence[str]) -> set[str]:
-    """The key columns: the columns before the bounds."""
-    return {*names[: names.index("window_start")]}
 
 
 def _forgotten(

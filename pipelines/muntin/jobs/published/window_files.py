@@ -63,16 +63,26 @@ def write_windows(
     table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]
 ) -> File:
     """Write the windows that the batches from the first to the last closed: all columns of the published
-    table.
+    table, keys first: so a file says what its keys were (`key_columns`).
     """
+    names = sorted(table.column_names, key=lambda name: name not in keys)
     return File(
         **write_named(
-            table,
+            table.select(names),
             folder,
             partial(windows_path, first_us, last_us, shard),
             Encoding([*keys, BATCH], ranges=True),
         )
     )
+
+
+def key_columns(names: Sequence[str]) -> set[str]:
+    """The keys among the columns of a file with windows: the columns before the bounds.
+
+    >>> key_columns(["city", "window_start", "window_end", "n"])
+    {'city'}
+    """
+    return {*names[: names.index("window_start")]}
 
 
 def replaced_windows(
