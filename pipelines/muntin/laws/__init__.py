@@ -5,6 +5,6 @@ The engine cuts rows into states where a batch, a frame or a file ends, and comb
 result must not depend on the cuts: that is what the laws say.
 """
 
-from muntin.laws.check import check, prove
+from muntin.laws.check import check
 
-__all__ = ["check", "prove"]
+__all__ = ["check"]

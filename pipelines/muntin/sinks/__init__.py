@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from muntin.registry import attribute_of, names_of
-from muntin.sinks.declaration import Declared as Sink
 from muntin.sinks.declaration import spark
 
-__all__ = ["Sink", "spark"]
+__all__ = ["spark"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the function of an extension

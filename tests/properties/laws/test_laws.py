@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 
-from muntin import Pipeline, laws, sources, windows
+from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import Fold, Select
 from muntin.aggregates.counting import shared_fields
 from muntin.jobs.state.fingerprint import derivation, fingerprint
+from muntin.laws.check import prove
 from muntin.laws.states import finished, lifted
 from tests import case_counts
 from tests.catalogue.aggregates import CARRYING, ROWS, Row
@@ -84,7 +85,7 @@ def test_the_laws_hold(row: Row, kind: str) -> None:
     @FEW
     @given(cases(row, values))
     def hold(found: list[Any]) -> None:
-        laws.prove(row.made(), found, kinds_of(row, type_))
+        prove(row.made(), found, kinds_of(row, type_))
 
     hold()
 
@@ -105,7 +106,7 @@ def test_where_leaves_rows_out(row: Row) -> None:
 
     hold()
     empty = fixed(0) | dict.fromkeys((*row.of, "other"))
-    laws.prove(some, [tuple([empty | {"time": time}] for time in range(3))], kinds)
+    prove(some, [tuple([empty | {"time": time}] for time in range(3))], kinds)
 
 
 def test_groups_of_an_aggregate_with_where() -> None:
@@ -127,13 +128,13 @@ def test_a_combine_that_forgets_is_refused() -> None:
     wrong = Aggregate("later", "x", (Field("later", "x", (("", "sum(x)::DOUBLE"),), Fold("later", later)),), lambda value: value)
     rows = tuple([{"x": float(n), "time": n}] for n in (1, 2, 3))
     with pytest.raises(AssertionError, match=r"accumulate|commutative|identity"):
-        laws.prove(wrong, [rows], {"x": pa.float64()})
+        prove(wrong, [rows], {"x": pa.float64()})
 
 
 def test_a_selection_that_is_not_ordered_must_commute() -> None:
     wrong = Aggregate("any", "x", (Field("any", "x", (("", "min(x)"), ("by", "0")), Loose("any", "by", least=True)),), lambda x, _by: x)
     with pytest.raises(AssertionError, match=r"commutative|identity|accumulate"):
-        laws.prove(wrong, [tuple([{"x": n, "time": n}] for n in (1, 2, 3))], {"x": pa.int64()})
+        prove(wrong, [tuple([{"x": n, "time": n}] for n in (1, 2, 3))], {"x": pa.int64()})
 
 
 class Loose(Select):

@@ -5,6 +5,6 @@
 `"alerts"` is the name of an Airflow connection. Importing this package imports neither Airflow nor Apprise.
 """
 
-from muntin.extensions.alerts.declaration import Alerts, to
+from muntin.extensions.alerts.declaration import to
 
-__all__ = ["Alerts", "to"]
+__all__ = ["to"]

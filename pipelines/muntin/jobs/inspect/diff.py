@@ -147,8 +147,8 @@ def _difference(bound: Bound, window: str, publication: Published, before: pa.Ta
     if len(before) and had != {*keys}:
         raise DefinitionError(
             f"{window}: keys were {', '.join(sorted(had)) or 'none'}, and are {', '.join(keys) or 'none'}:"
-            f" no window is another's successor, so that they cannot be compared; there were {len(before):,}, and are"
-            f" {len(after):,}"
+            f" no window is another's successor, so that they cannot be compared; there were"
+            f" {len(before):,}, and are {len(after):,}"
         )
     pending = pending_window(bound, window)
     missing_batches = len(np.setdiff1d(publication.starts, pending.history.batches.start_us))

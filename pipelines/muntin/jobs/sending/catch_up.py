@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.sending.notes import Patience
     from muntin.jobs.state.bound import Bound
-    from muntin.sinks import Sink
+    from muntin.sinks.declaration import Declared as Sink
     from muntin.sinks.delivery import Reach
     from muntin.states.frames import Ints
 

@@ -25,7 +25,7 @@ from muntin.store.log_check import commit_path
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
-    from muntin.sinks import Sink
+    from muntin.sinks.declaration import Declared as Sink
     from muntin.sinks.delivery import Misfit
 _FOR_EVER = float("inf")
 

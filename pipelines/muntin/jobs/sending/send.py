@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sinks import Sink
+    from muntin.sinks.declaration import Declared as Sink
 
 _POLL_S = 0.02
 log = logging.getLogger("muntin")

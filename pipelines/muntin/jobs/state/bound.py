@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muntin.definition.parts import Alerts
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.sinks import Sink
+    from muntin.sinks.declaration import Declared as Sink
     from muntin.sources.reading.dimension import Dimension
     from muntin.sources.source import Source
     from muntin.store.store import Store
