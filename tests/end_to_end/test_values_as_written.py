@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin import aggregates as agg
+from muntin import read
 from muntin.errors import DefinitionError, SourceError
 from tests.case_counts import paired
 from tests.end_to_end.hourly import START, Hourly
@@ -226,3 +227,17 @@ def test_a_file_is_read_as_its_writer_says(tmp_path: Path) -> None:
         pq.write_table(pa.table({"at": [AT] * 3, "k": each}), path)
     assert ended(made) == (12, 0)
     assert made.rows("k", "n") == [("a", 8), ("b", 4)]
+
+
+# DuckDB guesses HUGEINT where some numbers of JSON are negative and some are not, so a refund would make decimals of a column
+@pytest.mark.parametrize(("cells", "kind"), [(["-1", "2"], pa.int64()), (["-1", str(2**63)], pa.decimal128(38, 0))])
+def test_whole_numbers_of_both_signs_are_whole_numbers(cells: Sequence[str], kind: pa.DataType, tmp_path: Path) -> None:
+    inside = {"x": agg.sum("s.a"), "last": agg.last("s.a"), "all": agg.first("l")}
+    made = Hourly(tmp_path, "{start:%H}*.jsonl", {"unit": "s"}, {"aggregates": inside})
+    lines = [f'{{"at": {AT}, "s": {{"a": {cell}}}, "l": [{cell}]}}' for cell in cells]
+    made.write("00.jsonl", {"at": []}).write_text("\n".join(lines) + "\n")
+    made.run()
+    shown = read(made.pipeline, "hour", root=made.root)
+    assert [shown.schema.field(name).type for name in ("x", "last")] == [kind] * 2
+    assert shown.schema.field("all").type.value_type == kind
+    assert shown["x"].to_pylist() == [sum(map(int, cells))]

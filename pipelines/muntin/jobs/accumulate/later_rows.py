@@ -168,7 +168,7 @@ def _both(share: Share, later: Later, columns: Columns, kinds: Columns) -> dict[
 
 
 def _wide(one: str, other: str) -> str | None:
-    """The common type of two columns of files: whole numbers of JSON are HUGEINT where some are negative."""
+    """The common type of two columns of files: whole numbers of JSON are HUGEINT where BIGINT has not all."""
     wide = common_type(*(each.replace("HUGEINT", "BIGINT") for each in (one, other)))
     return wide.replace("BIGINT", "HUGEINT") if wide and "HUGEINT" in one + other else wide
 

@@ -82,8 +82,13 @@ def column_types(
 
 
 def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> Reading:
-    rows = f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}"
+    plain = replace(source, types={}, columns={}, hive={})
+    rows = f"FROM {scan(plain, paths)}"
     guessed = answered_once(rows, paths, lambda: described(session, rows))
+    if source.format == "json":
+        guessed = guessed | _of_both_signs(
+            session, plain, paths, {name: kind for name, kind in guessed.items() if used(name)}
+        )
     column_types = {
         name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf)
         for name, kind in guessed.items()
@@ -115,6 +120,28 @@ def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], 
     return Reading(
         types | said, looked_at, _ours(column_types, used), exact if source.format == "json" else ()
     )
+
+
+def _of_both_signs(
+    session: DuckDBPyConnection, source: Source, paths: Sequence[str], guessed: Columns
+) -> dict[str, str]:
+    """The columns of JSON that are BIGINT though DuckDB guessed HUGEINT, as it does where some numbers are
+    negative and some are not: a refund would make decimals of a column of results.
+    """
+    huge = {name: kind for name, kind in guessed.items() if "HUGEINT" in leaves(kind)}
+    if not huge:
+        return {}
+    small = {
+        name: of_leaves(kind, lambda leaf: "BIGINT" if leaf == "HUGEINT" else leaf)
+        for name, kind in huge.items()
+    }
+    fit = ", ".join(
+        f"bool_and({quoted(name)} IS NOT DISTINCT FROM try_cast({quoted(name)} AS {kind}))"
+        for name, kind in small.items()
+    )
+    query = f"SELECT {fit} FROM {scan(source, paths, Reading(huge))}"
+    fits = answered_once(query, paths, lambda: session.execute(query).fetchall()[0])
+    return {name: kind for (name, kind), all_fit in zip(small.items(), fits, strict=True) if all_fit}
 
 
 def _empty(
