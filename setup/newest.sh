@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of docs/private-names.md and the end-to-end tests, with the newest versions that pyproject.toml allows instead of those that
+# The tests of tests/contracts/private-names.md and the end-to-end tests, with the newest versions that pyproject.toml allows instead of those that
 # requirements.txt pins. What it says first: which of the libraries that the page names are other versions than the pinned.
 set -euo pipefail
 cd -P "$(dirname "$0")/.."

@@ -1,1 +1,1 @@
-"""What the product leans on without a contract: `docs/private-names.md` has a row for each, and each row a test here."""
+"""What the product leans on without a contract: `tests/contracts/private-names.md` has a row for each, and each row a test here."""

@@ -1,4 +1,4 @@
-"""Great Expectations: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""Great Expectations: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 import logging
 import subprocess

@@ -1,4 +1,4 @@
-"""Numba: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""Numba: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""pyiceberg: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""pyiceberg: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 from pathlib import Path
 

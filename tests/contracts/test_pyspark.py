@@ -1,4 +1,4 @@
-"""PySpark and py4j: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""PySpark and py4j: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 import os
 import sys

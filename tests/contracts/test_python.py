@@ -1,4 +1,4 @@
-"""Python itself and its C library: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""Python itself and its C library: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 import os
 import subprocess

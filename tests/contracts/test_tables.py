@@ -1,4 +1,4 @@
-"""DuckDB and deltalake: what a new minor version may move without a word. See `docs/private-names.md`."""
+"""DuckDB and deltalake: what a new minor version may move without a word. See `tests/contracts/private-names.md`."""
 
 import errno
 from pathlib import Path
