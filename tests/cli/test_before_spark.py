@@ -161,12 +161,12 @@ def test_a_plan_says_what_another_key_costs(muntin: Muntin, project: Project) ->
 @pytest.mark.usefixtures("here")
 def test_dry_runs_say_and_do_nothing(muntin: Muntin, project: Project) -> None:
     told = muntin(*project.arguments("plan", *UNTIL))
-    assert (told.status, told.out.splitlines()[-1]) == (0, "would read 2 batches")
+    assert (told.status, told.out.splitlines()[-1].partition(",")[0]) == (0, "would read 2 batches")
     assert not Path(project.root).exists()
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     project.define(**{'keys=["sensor"]': "keys=[]"})
     told = muntin(*project.arguments("run", "--rebuild", "--dry-run"))
-    assert (told.status, told.out.splitlines()[-1]) == (0, "would read 2 batches")
+    assert (told.status, told.out.splitlines()[-1].partition(",")[0]) == (0, "would read 2 batches")
     assert len(states_of(Path(project.root, "sensors"))) == 1
     assert muntin(*project.arguments("run", "--rebuild")).status == 0
     assert len(states_of(Path(project.root, "sensors"))) == 2

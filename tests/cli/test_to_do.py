@@ -79,18 +79,33 @@ def test_what_an_earlier_definition_had_read_is_left_behind(muntin: Muntin, proj
     assert "most" in muntin(*project.arguments("show", "quarter", "--csv")).out
 
 
+def test_a_plan_says_beforehand_what_is_read_and_what_it_costs(muntin: Muntin, project: Project):
+    first = muntin(*project.arguments("plan", *UNTIL)).out.splitlines()
+    assert first[0].split() == ["batch", "(UTC)", "bytes", "why"]
+    assert first[-1].startswith("would read 2 batches, ")
+    assert " s by the last batches" not in first[-1]
+    read(muntin, project)
+    path = project.bring("2020-01-01", DAYS["2020-01-01"] + "2020-01-01T04:00:00Z,ü,5\n")
+    planned = json.loads(muntin(*project.arguments("plan", *UNTIL, "--json")).out)
+    (batch,) = planned["batches"]
+    assert (batch["bytes"], batch["reason"], planned["seconds"] > 0) == (path.stat().st_size, "a file has another size", True)
+    assert muntin(*project.arguments("plan", *UNTIL)).out.splitlines()[-1].endswith(" in about 1 s by the last batches")
+    status = muntin(*project.arguments("status")).out
+    assert "1 batch changed at the source, oldest 2020-01-01 00:00; to be read again by the next run" in status
+
+
 # files      day 1   -   day 3
 def test_a_batch_that_is_not_there_yet_is_named_and_read_when_it_is_there(muntin: Muntin, project: Project):
     project.define(**{'missing="empty", ': ""})
     (project.folder / "2020-01-02.csv").rename(project.folder / "2020-01-03.csv")
     told = muntin(*project.arguments("run", "--end", "2020-01-04"))
     assert (told.status, "2 batches read" in told.out) == (0, True), told
-    assert "not there yet: 1 batch in [2020-01-02 00:00, 2020-01-03 00:00); the first: no file at" in told.out
+    assert "not read: 1 batch in [2020-01-02 00:00, 2020-01-03 00:00); the first: no file at" in told.out
     assert "missing: [2020-01-02 00:00, 2020-01-03 00:00); what was accumulated beyond waits for it" in told.out
     assert "nothing to do" in muntin(*project.arguments("run", "--end", "2020-01-04")).out
     project.bring("2020-01-02")
     assert "1 batch read" in muntin(*project.arguments("run", "--end", "2020-01-04")).out
-    assert "not there yet" not in muntin(*project.arguments("run", "--end", "2020-01-04")).out
+    assert "not read" not in muntin(*project.arguments("run", "--end", "2020-01-04")).out
 
 
 def test_a_source_that_has_no_batch_at_all_is_an_error(muntin: Muntin, project: Project):

@@ -1,5 +1,6 @@
 """Runs over a Delta table: what comes late, what plan and outdated tell, types, and what is said where the table cannot be read."""
 
+import shutil
 import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from muntin.jobs.inspect.plan import plan
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.outdated import outdated
+from muntin.sources.logged.table_log import TableLog
 from muntin.testing import run_here, windows_of
 from tests.source_options import grouped
 from tests.tables.delta_tables import append, dated, without_log_before
@@ -73,6 +75,48 @@ def test_and_an_interval_that_was_at_work(tmp_path: Path, table: Path) -> None:
     append(table, rows(2, 8), START + 2.9 * HOUR)
     run(pipeline, root, 0, 1)
     assert totals(pipeline, root) == [1, 2, 12]
+
+
+def test_a_past_that_lost_rows_is_reported_and_does_not_hold_back_what_is_new(tmp_path: Path, table: Path) -> None:
+    pipeline, root = hourly(table), tmp_path / "state"
+    run(pipeline, root, 0, 2)
+    DeltaTable(table).delete("x = 2")
+    dated(table, START + 1.8 * HOUR)  # the interval was at work
+    append(table, rows(0, 8), START + HOUR / 2)
+    for _ in range(2):
+        (line,) = run(pipeline, root, 2, 3).unsettled
+        assert line.startswith("1 batch changed at the source, oldest 2024-05-01 01:00, and cannot be read: ")
+        assert "(DELETE, 2024-05-01T01:48) removed or changed rows" in line
+        assert totals(pipeline, root) == [9, 2, 4]
+
+
+def test_a_table_that_is_made_anew_is_compared_from_its_first_commit(tmp_path: Path, table: Path) -> None:
+    pipeline, root = hourly(table), tmp_path / "state"
+    run(pipeline, root, 0, 3)
+    shutil.rmtree(table)
+    for hour, value in enumerate((16, 32)):
+        append(table, rows(hour, value), START + hour * HOUR + HOUR / 2)
+    (line,) = run(pipeline, root, 3, 4).unsettled
+    assert "oldest 2024-05-01 02:00, and cannot be read: [2024-05-01T02:00, 2024-05-01T03:00): rows were read before" in line
+    assert totals(pipeline, root) == [16, 32, 4]
+
+
+def test_of_two_tables_the_commits_since_the_last_run_are_read(tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, commits = tmp_path / "other", list[int]()
+    for hour in range(3):
+        append(other, rows(hour, 8), START + hour * HOUR + HOUR / 2)
+    two = {name: sources.table(str(path), event_time="at") for name, path in (("a", table), ("b", other))}
+    pipeline = Pipeline(
+        name="two", source=two, schedule="1h", start=START, windows={"hour": windows.tumbling("1h")}, aggregates={"n": agg.count()}
+    )
+    run(pipeline, tmp_path / "state", 0, 2)
+    run(pipeline, tmp_path / "state", 2, 3)
+    append(other, rows(1, 8), START + 1.5 * HOUR)
+    commit = TableLog.commit
+    monkeypatch.setattr(TableLog, "commit", lambda log, version: commits.append(version) or commit(log, version))
+    assert [batch.interval_start for batch in run(pipeline, tmp_path / "state", 2, 3).batches] == [START + HOUR, START + 2 * HOUR]
+    assert 0 not in commits
+    assert read(pipeline, "hour", root=tmp_path / "state")["n"].to_pylist() == [2, 3, 2]
 
 
 def test_a_plan_tells_what_is_new(tmp_path: Path, table: Path) -> None:

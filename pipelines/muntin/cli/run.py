@@ -1,14 +1,15 @@
 """`muntin run`: what there is to do, or the batches of a range, from source to published windows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from muntin.cli import options as opt
 from muntin.cli.options import borders
-from muntin.cli.output import columns, say, say_json, say_what_was_done, stretches
+from muntin.cli.output import columns, say, say_json, say_what_was_done, size, stretches
 from muntin.cli.place import placed, say_where
 from muntin.cli.report import SHOWN, command_of, exported, say_report, status_of
 from muntin.cli.working import Tell, working
@@ -31,11 +32,14 @@ class Work(NamedTuple):
         read: the batches that were read.
         left: the batches that stay as they are: no file has their rows any more, or yet.
         report: of the run; None if nothing was run.
+        sizes, seconds: start of a batch -> the bytes that a run would read, and about how long it takes.
     """
 
     read: "Sequence[Outdated]"
     left: "Sequence[Outdated]"
     report: "RunReport | None"
+    sizes: "Mapping[datetime, int]" = MappingProxyType({})
+    seconds: float | None = None
 
 
 def to_do(
@@ -70,13 +74,15 @@ def read_batches(
     from muntin.jobs.check import check
     from muntin.jobs.reported_run import batches_and_tell
     from muntin.jobs.state.bound import bind
-    from muntin.jobs.upkeep.to_do import intervals_of, parted
+    from muntin.jobs.upkeep.to_do import cost_of, intervals_of, parted
     from muntin.jobs.upkeep.to_do import unpublished as has_unpublished
 
     todo, left = parted(outdated_batches, allow_missing=allow_missing)
     intervals, options = intervals_of(todo), {"validate": validate, "allow_missing": allow_missing}
     if intervals:
         check(bind(pipeline, root), intervals, columns=True, **options)
+    if dry_run and intervals:
+        return Work(todo, left, None, *cost_of(pipeline, root, todo, allow_missing=allow_missing))
     if dry_run or not (intervals or (unpublished and has_unpublished(pipeline, root))):
         return Work(todo, left, None)
     say_where(pipeline, url, validate=validate)
@@ -104,17 +110,22 @@ def say_work(work: Work, *, none: str, dry_run: bool = False, as_json: bool = Fa
     absent = [one for one in work.left if not one.purged]
     if as_json:
         parts = {"batches": work.read, "purged": purged, "not_there": absent}
-        document = {name: [_plain(one) for one in batches] for name, batches in parts.items()}
-        say_json(document | {"report": work.report.to_dict() if work.report else None})
+        document = {name: [_plain(one, work.sizes) for one in batches] for name, batches in parts.items()}
+        estimate = {"seconds": work.seconds} if dry_run else {}
+        say_json(document | {"report": work.report.to_dict() if work.report else None} | estimate)
         return status_of(work.report)
     tell = say if dry_run else say_what_was_done
     if work.read:
-        rows = [[one.interval_start, one.reason] for one in work.read[:SHOWN]]
-        tell(columns(["batch (UTC)", "why"], rows))
+        sizes = [[size(work.sizes[one.interval_start])] if dry_run else [] for one in work.read]
+        rows = [
+            [one.interval_start, *cells, one.reason]
+            for one, cells in zip(work.read[:SHOWN], sizes, strict=False)
+        ]
+        tell(columns(["batch (UTC)", *(["bytes"] if dry_run else []), "why"], rows))
         if more := len(work.read) - len(rows):
             tell(f"... {many(more, 'batch')} more; --json has them all")
         count = many(len(work.read), "batch")
-        tell(f"would read {count}" if dry_run else f"{count} read\n")
+        tell(f"would read {count}, {_estimated(work)}" if dry_run else f"{count} read\n")
     if purged:
         span = stretches([(one.interval_start, one.interval_end) for one in purged])
         tell(
@@ -123,7 +134,7 @@ def say_work(work: Work, *, none: str, dry_run: bool = False, as_json: bool = Fa
         )
     if absent:
         span = stretches([(absent[0].interval_start, absent[-1].interval_end)])
-        tell(f"not there yet: {many(len(absent), 'batch')} in {span}; the first: {absent[0].reason}")
+        tell(f"not read: {many(len(absent), 'batch')} in {span}; the first: {absent[0].reason}")
     if not work.read and not purged and not work.report:
         tell(none)
     if work.report:
@@ -131,8 +142,18 @@ def say_work(work: Work, *, none: str, dry_run: bool = False, as_json: bool = Fa
     return status_of(work.report)
 
 
-def _plain(one: "Outdated") -> dict[str, object]:
-    return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
+def _estimated(work: Work) -> str:
+    """The bytes that a run would read, and how long that takes by the batches before."""
+    volume = size(sum(work.sizes.values()))
+    if work.seconds is None:
+        return volume
+    return f"{volume}, in about {max(1, round(work.seconds)):,} s by the last batches"
+
+
+def _plain(one: "Outdated", sizes: "Mapping[datetime, int]") -> dict[str, object]:
+    start = one.interval_start
+    volume = {"bytes": sizes[start]} if start in sizes else {}
+    return {"interval_start": start, "interval_end": one.interval_end, "reason": one.reason, **volume}
 
 
 STEPS = ("accumulate", "finalize", "validate", "publish")

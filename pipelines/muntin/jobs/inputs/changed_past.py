@@ -57,8 +57,13 @@ class ChangedPast:
             reported = [tuple(each) for each in _noted(content).get("gone", ())]
             gone = [(each.start_us, each.end_us) for each in self.sources.gone]
             new = [each for each in gone if not any(a <= each[0] < b for a, b in reported)]
-            lines = [line for line in (self.left, _gone(bound, _stretches(new))) if line]
-            after = {"lines": lines, "waiting": _waiting(self.sources), "gone": _stretches([*reported, *new])}
+            unreadable = _reasons(self.sources.unreadable, ", and cannot be read")
+            lines = [line for line in (self.left, *unreadable, _gone(bound, _stretches(new))) if line]
+            after = {
+                "lines": lines,
+                "waiting": _reasons(self.sources.waiting),
+                "gone": _stretches([*reported, *new]),
+            }
             return after if content or any(after.values()) else None
 
         change_note(bound.folder / _NOTE, noted)
@@ -74,7 +79,7 @@ def changed_past(
     """
     sources = source_changes(bound, instant_us(now, "now"), intervals, unread=unread)
     lookups, own = lookup_changes(bound), set(intervals or ())
-    stay = {*sources.gone, *sources.waiting, *own}
+    stay = {*sources.gone, *sources.waiting, *sources.unreadable, *own}
     changed = {**lookups.why, **sources.why}
     why = {each: changed[each] for each in sorted(changed) if each not in stay}
     past, most = ChangedPast(sources, lookups, why), bound.pipeline.limits.max_changed
@@ -108,11 +113,9 @@ def _changed(why: Mapping[Interval, str]) -> str:
     )
 
 
-def _waiting(sources: SourceChanges) -> list[str]:
-    """Sentences on batches whose files may not be whole."""
-    if not sources.waiting:
-        return []
-    return [f"{_changed(sources.waiting)}: {sources.waiting[min(sources.waiting)]}"]
+def _reasons(why: Mapping[Interval, str], what: str = "") -> list[str]:
+    """Sentences on batches that have changed and are not read."""
+    return [f"{_changed(why)}{what}: {why[min(why)]}"] if why else []
 
 
 def _stretches(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -17,7 +17,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.instants import BEFORE_ALL
+import numpy as np
+
+from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
 from muntin.jobs.inputs.changed_files import changed_files
 from muntin.jobs.inputs.listings import of_several
@@ -30,7 +32,6 @@ from muntin.sources.logged.table_files import log_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.definition.schedule import Interval
     from muntin.jobs.inputs.listings.listing import Inputs, Listing
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
@@ -112,45 +113,57 @@ def source_changes(
     if bound.source.log:
         return late_commits(bound)
     of_files = changed_files(bound, now_us, run=intervals)
-    stay, why = {*of_files.gone, *of_files.waiting}, dict(of_files.why)
-    for member in bound.members.values():
-        if member.source.log:
-            why |= {each: reason for each, reason in late_commits(member).why.items() if each not in stay}
-    return replace(of_files, why=why)
+    tables = [late_commits(member) for member in bound.members.values() if member.source.log]
+    unreadable = {each: reason for one in tables for each, reason in one.unreadable.items()}
+    stay, why = {*of_files.gone, *of_files.waiting, *unreadable}, dict(of_files.why)
+    for one in tables:
+        why |= one.why
+    return replace(
+        of_files,
+        why={each: reason for each, reason in why.items() if each not in stay},
+        marks={table: mark for one in tables for table, mark in one.marks.items()},
+        unreadable=unreadable,
+    )
 
 
 def late_commits(bound: Bound) -> SourceChanges:
-    """The batches to read again, and how many versions there are."""
+    """The batches to read again by the commits since the last run; all are compared where the log does not
+    know up to where the last run was, as of a table that was made anew.
+
+    A batch that has changed and cannot be read is compared again by the next run.
+    """
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
-    seen = seen_up_to(bound, log.root)
-    ends = accumulated(bound, bound.frame_sets[0].table).end_us
-    from_us = bound.source.looked_from_us(int(ends.max(initial=BEFORE_ALL)))  # type: ignore[attr-defined]  # as above
-    read = [each for each in _read_before(bound, log, log.since(seen)) if each.end_us > from_us]
-    near = readable(bound, sorted(read))
-    return SourceChanges(dict(_changed(bound, near)), log.root, log.mark, seen)
+    seen, starts = seen_up_to(bound, log.root), accumulated(bound, bound.frame_sets[0].table).start_us
+    if not len(starts):
+        return SourceChanges(marks={log.root: (log.mark, seen)})
+    after, versions = bound.pipeline.intervals.after, log.since(seen)
+    from_us = bound.source.looked_from_us(after(int(starts[-1])))  # type: ignore[attr-defined]  # as above
+    if len(versions) < len(log.made_us):
+        starts = np.intersect1d(starts, _starts(bound, log, versions))
+    read = [each for start in starts.tolist() if (each := Interval(start, after(start))).end_us > from_us]
+    why, unreadable = _changed(bound, readable(bound, read))
+    marks = {} if unreadable else {log.root: (log.mark, seen)}
+    return SourceChanges(why, marks=marks, unreadable=unreadable)
 
 
-def _read_before(bound: Bound, log: Log, versions: Iterable[int]) -> set[Interval]:
-    """The intervals of versions whose batches were read."""
-    table, schedule = bound.frame_sets[0].table, bound.pipeline.intervals
-    batch_starts = {*accumulated(bound, table).start_us.tolist()}
+def _starts(bound: Bound, log: Log, versions: Iterable[int]) -> list[int]:
+    """The starts of the batches that versions belong to."""
+    schedule = bound.pipeline.intervals
     first = schedule.around(schedule.after(schedule.first_us - 1))
-    intervals = (
-        {max(first, schedule.around(log.made_us[version])) for version in versions} if batch_starts else set()
-    )
-    return {each for each in intervals if each.start_us in batch_starts}
+    return [max(first, schedule.around(log.made_us[version])).start_us for version in versions]
 
 
-def _changed(bound: Bound, intervals: list[Interval]) -> Iterable[tuple[Interval, str]]:
+def _changed(bound: Bound, intervals: list[Interval]) -> tuple[dict[Interval, str], dict[Interval, str]]:
+    """Why batches have changed; and why batches that have cannot be read."""
+    why, unreadable = dict[Interval, str](), dict[Interval, str]()
     reports = last_accumulated(bound.store, intervals) if intervals else {}
     for interval, given in inputs_of_each(bound, intervals).items() if intervals else ():
-        if isinstance(given, ForgottenError):  # what was read stays
-            continue
-        if isinstance(given, SourceError):
-            raise given
         report = reports.get(interval.start_us)
-        reason = (
-            "read, but not reported" if report is None else difference(bound, report, given.files[interval])
-        )
-        if reason:
-            yield interval, reason
+        if isinstance(given, SourceError):
+            if not isinstance(given, ForgottenError):  # of what the log has forgotten stays what was read
+                unreadable[interval] = str(given)
+        elif report is None:
+            why[interval] = "read, but not reported"
+        elif reason := difference(bound, report, given.files[interval]):
+            why[interval] = reason
+    return why, unreadable

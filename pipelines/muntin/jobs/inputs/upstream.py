@@ -127,8 +127,9 @@ class SourceChanges:
 
     Attributes:
         why: of each batch to read again, in words.
-        table, number, since: up to which segment of the ledger of an upstream, or version of a table, that
-            is; and since which.
+        marks: an upstream or a table -> up to which segment of its ledger, or commit, that is; and since
+            which.
+        unreadable: batches that have changed and cannot be read -> why.
         waiting: batches whose files may not be whole yet -> why.
         gone: batches that rows were read of and that have no file any more.
         moved: reports of batches whose files have other names or times, and the same content, with these
@@ -136,9 +137,8 @@ class SourceChanges:
     """
 
     why: Mapping[Interval, str] = field(default_factory=dict)
-    table: str | None = None
-    number: int = 0
-    since: int = 0
+    marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    unreadable: Mapping[Interval, str] = field(default_factory=dict)
     waiting: Mapping[Interval, str] = field(default_factory=dict)
     gone: tuple[Interval, ...] = ()
     moved: tuple[Mapping[str, Any], ...] = ()
@@ -149,16 +149,17 @@ class SourceChanges:
 
         What another run has noted meanwhile stays, if it is further.
         """
-        if self.table is None:
-            return
 
         def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
-            seen = _seen(content, str(self.table))
-            if seen == self.number or seen > max(self.number, self.since):
-                return None
-            return {"table": self.table, "number": self.number}
+            further = {
+                table: number
+                for table, (number, since) in self.marks.items()
+                if (seen := _seen(content, table)) != number and seen <= max(number, since)
+            }
+            return {**(content if isinstance(content, dict) else {}), **further} if further else None
 
-        change_note(bound.folder / _NOTE, noted)
+        if self.marks:
+            change_note(bound.folder / _NOTE, noted)
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
@@ -206,7 +207,7 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
         for start in changed_starts[changed_starts >= theirs.kept_from_us].tolist()
     ]
     why = dict.fromkeys(readable(bound, intervals), "published anew")
-    return SourceChanges(why, theirs.now.snapshot.identity, theirs.now.number, since)
+    return SourceChanges(why, {theirs.now.snapshot.identity: (theirs.now.number, since)})
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
@@ -224,15 +225,14 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
 
 
 def seen_up_to(bound: Bound, table: str) -> int:
-    """The number of the segment, or of the version, up to which all batches are read; 0 without a note.
-
-    And of another table: a table may be made again.
+    """The number of the segment, or the mark of the commit, up to which all batches are read; 0 without a
+    note of this table.
     """
     return _seen(read_note(bound.folder / _NOTE), table)
 
 
 def _seen(note: Any, table: str) -> int:  # noqa: ANN401 - JSON
     try:
-        return int(note["number"]) if note["table"] == table else 0
+        return int(note[table])
     except (ValueError, KeyError, TypeError):
         return 0

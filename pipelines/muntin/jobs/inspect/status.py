@@ -195,7 +195,8 @@ def status(
 def _changed(bound: Bound, now: datetime) -> tuple[datetime, ...]:
     """The starts of the batches that have changed at the source."""
     past = changed_past(bound, None, now)
-    return tuple(from_us(each.start_us) for each in sorted({*past.why, *past.sources.waiting}))
+    changed = {*past.why, *past.sources.waiting, *past.sources.unreadable}
+    return tuple(from_us(each.start_us) for each in sorted(changed))
 
 
 def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:

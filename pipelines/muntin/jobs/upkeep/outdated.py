@@ -10,7 +10,7 @@ from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
 from muntin.jobs.inputs.changed_files import changed_files
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
-from muntin.jobs.inputs.inputs import difference, inputs_of_each, without_files
+from muntin.jobs.inputs.inputs import difference, inputs_of_each, late_commits, without_files
 from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.published.pending import readable, versions
 from muntin.jobs.records.reports_table import last_accumulated
@@ -59,13 +59,16 @@ def outdated(
     there = versions(bound)
     read, unread = ([each for each in intervals if (each.start_us in there) is had] for had in (True, False))
     changes = changed_files(bound, None if now is None else instant_us(now, "now"), read)
-    of_files = isinstance(bound.source, FileSource)
-    lost = {*changes.gone, *purged(bound, without_files(bound, unread if of_files else intervals))}
+    of_files, log = isinstance(bound.source, FileSource), bound.source.log
+    lost = {*changes.gone, *purged(bound, without_files(bound, unread if of_files or log else intervals))}
     absent = dict(changes.waiting)
     for each, wrong in inputs_of_each(bound, [each for each in unread if each not in lost]).items():
         if isinstance(wrong, SourceError) and not wrong.is_there:
             absent[each] = str(wrong)
-    changed = changes.why if of_files else _changed(bound, read, there, lost)
+    changed = changes.why
+    if not of_files:
+        changed, unreadable = _changed(bound, read, there, lost)
+        absent |= unreadable
     why = {**lookup_changes(bound).why, **changed, **dict.fromkeys(unread, "missing")}
     return [
         Outdated(
@@ -85,10 +88,12 @@ def _changed(
     intervals: Sequence[Interval],
     versions_by_start: Mapping[int, str],
     lost: Collection[Interval],
-) -> dict[Interval, str]:
-    """The batches whose source is not as it was read -> why."""
+) -> tuple[dict[Interval, str], dict[Interval, str]]:
+    """The batches whose source is not as it was read -> why; and of these the batches that cannot be read ->
+    why. Of a table the commits since the last run are compared.
+    """
     reports, why = last_accumulated(bound.store, intervals), dict[Interval, str]()
-    reported = list[Interval]()
+    reported, unreadable = list[Interval](), dict[Interval, str]()
     for each in intervals:
         report = reports.get(each.start_us)
         if each in lost:
@@ -97,11 +102,14 @@ def _changed(
             why[each] = "read, but not reported"
         else:
             reported.append(each)
+    if bound.source.log:
+        commits, asked = late_commits(bound), {*reported}
+        why |= {each: reason for each, reason in commits.why.items() if each in asked}
+        return why, {each: reason for each, reason in commits.unreadable.items() if each in asked}
     for each, given in inputs_of_each(bound, reported).items():
-        if isinstance(given, ForgottenError):  # to read it again is not possible
-            continue
         if isinstance(given, SourceError):
-            raise given
-        if reason := difference(bound, reports[each.start_us], given.files[each]):
+            if not isinstance(given, ForgottenError):  # to read it again is not possible
+                unreadable[each] = str(given)
+        elif reason := difference(bound, reports[each.start_us], given.files[each]):
             why[each] = reason
-    return why
+    return why, unreadable

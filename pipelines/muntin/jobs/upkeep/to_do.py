@@ -5,21 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
-from muntin.jobs.published.pending import pending_windows, versions
+from muntin.jobs.inputs.inputs import inputs
+from muntin.jobs.published.pending import pending_windows, read_everywhere, versions
+from muntin.jobs.records.reports_table import read_reports
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import Outdated, outdated
 from muntin.jobs.upkeep.rebuild import left_behind, to_rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+
+
+_RECENT = 20
+"""How many of the newest batches tell how long more batches take."""
 
 
 def to_do(
@@ -82,6 +90,24 @@ def intervals_of(batches: Sequence[Outdated]) -> list[Interval]:
         Interval(instant_us(one.interval_start, "start"), instant_us(one.interval_end, "end"))
         for one in batches
     ]
+
+
+def cost_of(
+    pipeline: Pipeline, root: AnyPath, batches: Sequence[Outdated], *, allow_missing: bool = False
+) -> tuple[Mapping[datetime, int], float | None]:
+    """Start of each batch -> the bytes that it is read from; and about how many seconds a run over all of
+    them takes, as the newest batches did; None where that cannot be said.
+    """
+    bound = bind(pipeline, root)
+    files = inputs(bound, intervals_of(batches), allow_missing=allow_missing).files
+    sizes = {from_us(each.start_us): sum(file.size for file in files[each]) for each in files}
+    newest = read_everywhere(bound).start_us[-_RECENT:].tolist()
+    if not newest:
+        return sizes, None
+    columns = ["recorded_at", "seconds", "bytes_read"]
+    reports = read_reports(bound.store, columns, "publish", (newest[0], newest[-1]))
+    seconds, read = (pc.sum(reports[name]).as_py() for name in ("seconds", "bytes_read"))
+    return sizes, sum(sizes.values()) * seconds / read if read else None
 
 
 def unpublished(pipeline: Pipeline, root: str | AnyPath) -> bool:

@@ -13,7 +13,7 @@ from muntin.errors import SourceError
 from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from muntin.sources.tables import TableSource
 
@@ -100,7 +100,7 @@ class Log(ABC):
         """A number for the present end of the log, for `since`."""
 
     @abstractmethod
-    def since(self, mark: int) -> Iterable[int]:
+    def since(self, mark: int) -> Sequence[int]:
         """The versions behind a mark; all where it is not known. `mark`: 0 before all."""
 
     @abstractmethod

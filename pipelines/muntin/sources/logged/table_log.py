@@ -30,13 +30,14 @@ from muntin.sources.logged.table_layout import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.files.paths import Stat
     from muntin.sources.tables import TableSource
 
 _COMMIT = re.compile(r"(\d{20})\.json")
 _AT_ONCE = 16
+_TIME_BITS = 64
 _MADE: dict[tuple[str, int, int | str], int] = {}
 """A commit (path, size, when it was written) -> when it was made.
 
@@ -57,11 +58,13 @@ class TableLog(Log):
 
     @property
     def mark(self) -> int:
-        """The number of versions."""
-        return self.newest + 1
+        """The newest version and when it was made, which tells a table from a table that is made anew."""
+        return (self.newest << _TIME_BITS) + self.made_us[self.newest]
 
-    def since(self, mark: int) -> Iterable[int]:
-        return (version for version in self.made_us if version >= mark)
+    def since(self, mark: int) -> Sequence[int]:
+        seen = mark >> _TIME_BITS
+        is_there = mark and self.made_us.get(seen) == mark & ((1 << _TIME_BITS) - 1)
+        return [version for version in self.made_us if not is_there or version > seen]
 
     def named(self, versions: Sequence[int]) -> str:
         if not versions:
