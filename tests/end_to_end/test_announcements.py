@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from muntin import windows
 from muntin.definition.instants import instant_us
 from muntin.extensions.airflow import by_batch, by_window
 from muntin.extensions.airflow.assets import events
@@ -164,6 +165,15 @@ def test_keys_that_are_left_are_lost_by_no_run(world: World, monkeypatch: pytest
     world.going.discard("third")  # it ends without a word
     assert [keys(each) for each in (first, second, third)] == [[2, 3], [5, 6], [1, 4]]
     assert [keys(world.tell(6, run, by_batch())) for run in ("fourth", "fifth")] == [[1, 4], [0]]
+
+
+def test_windows_with_few_keys_leave_the_rest_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST", 5)
+    world = World(Hourly(tmp_path, other={"windows": {"hour": windows.tumbling("1h"), "long": windows.tumbling("3h")}}))
+    for at in range(4):
+        world.publish(at)
+    told = world.tell(3, keys=by_window())
+    assert [len(told[window]["keys"]) for window in ("hour", "long")] == [4, 1]
 
 
 def test_a_run_asks_airflow_about_others() -> None:

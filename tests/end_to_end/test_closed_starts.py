@@ -5,6 +5,7 @@ rows        x           x x                     hours without rows are closed, t
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.extensions.airflow.assets.closed_starts import closed_starts, starts_if_closed
-from muntin.extensions.airflow.assets.partitions import announced_keys, by_batch, by_window
+from muntin.extensions.airflow.assets.partitions import announced_keys, by_batch, by_window, check_few
 from muntin.jobs.state.bound import Bound, bind
 from tests.case_counts import some
 
@@ -124,3 +125,24 @@ def test_batches_are_keys_too(bound: Bound) -> None:
 def test_a_span_that_is_none_is_refused() -> None:
     with pytest.raises(DefinitionError, match="does not cut time into spans"):
         by_window(whole=windows.session("1h"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "refused"),
+    [
+        (KINDS, None),
+        ({"minute": windows.tumbling("1m")}, "minute"),  # 360 in six hours
+        ({"tick": windows.tumbling("1us")}, "tick"),  # 21,600,000,000, which are not built
+        ({"so_far": windows.cumulating("1h", step="1s")}, None),  # six starts
+        ({"rare": windows.sliding("1m", step="1d", gaps=True), "far": windows.sliding("30d", step="2m")}, None),
+        ({"one": windows.tumbling("3m"), "other": windows.tumbling("4m", grace="1h")}, "other"),  # 120 and 90
+    ],
+)
+def test_windows_that_begin_more_often_than_a_run_emits_keys_are_refused(bound: Bound, kinds: dict[str, Any], refused: str | None) -> None:
+    pipeline = replace(bound.pipeline, windows=kinds)
+    check_few(pipeline, by_batch())
+    if refused is None:
+        return check_few(pipeline, by_window())
+    with pytest.raises(DefinitionError, match=f"with '{refused}' there are more than 200 .* take by_batch"):
+        check_few(pipeline, by_window())
+    return None

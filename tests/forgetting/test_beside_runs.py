@@ -100,7 +100,7 @@ def test_a_request_comes_while_a_run_is_at_work(tmp_path: Path) -> None:
 @at_length
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_request_comes_between_any_two_steps_of_a_run(kind: str, tmp_path: Path) -> None:
-    meetings(tmp_path, kind, lambda points: points)
+    meetings(tmp_path, kind, some)
 
 
 @at_length

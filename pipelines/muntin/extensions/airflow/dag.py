@@ -63,8 +63,8 @@ def airflow_dag(
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no
-            object store, or alerts of a silence without a named recipient; or `spark=None` where the
-            definition needs Spark.
+            object store, or alerts of a silence without a named recipient; `spark=None` where the
+            definition needs Spark; or `by_window()` of windows that begin more than 200 times in an interval.
     """
     need("airflow")
     from airflow.sdk import DAG

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
+from muntin.extensions.airflow.assets.partitions import check_few
 from muntin.extensions.airflow.deadlines import deadline_of, fresh_by
 from muntin.extensions.airflow.place import END, START, home_of
 from muntin.extensions.airflow.spark import CONNECTION
@@ -77,6 +78,8 @@ def fill(
     readable(str(root or ""), "root")
     if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"{pipeline.name}, spark=None: {what} needs Spark; leave spark= out")
+    if partitions:
+        check_few(pipeline, partitions)
     from airflow.configuration import conf
     from airflow.sdk import CronTriggerTimetable, DeltaTriggerTimetable, Param
 

@@ -109,9 +109,10 @@ def announce(
         parts = {
             window: _part(bound, window, note.get(window, _NEW), is_over, keys_of) for window in bound.windows
         }
-        share = max(most // max(sum(bool(starts or keys) for _, starts, keys in parts.values()), 1), 1)
         announcements.clear()
-        for window, (rest, starts, keys) in parts.items():
+        room, waiting = most, sum(bool(starts or keys) for _, starts, keys in parts.values())
+        for window, (rest, starts, keys) in sorted(parts.items(), key=lambda part: len(part[1][2])):
+            share = max(room // max(waiting, 1), 1)
             note[window] = rest | {"left": keys[:-share]}
             if starts or keys:
                 announcements[window] = Announcement(
@@ -119,6 +120,7 @@ def announce(
                 )
                 part = {"run": announcer.run, "at": at_us, "starts": starts, "keys": keys[-share:]}
                 note[window]["open"] = rest["open"] | {name: part}
+                room, waiting = room - len(keys[-share:]), waiting - 1
         return note
 
     change_note(bound.folder / NOTE, noted)

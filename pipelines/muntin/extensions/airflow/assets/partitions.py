@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from muntin.definition.instants import from_us
+from muntin.definition.kinds import Bounded
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Asset
 
     from muntin.definition.durations import Duration
+    from muntin.definition.kinds import Kind
     from muntin.definition.pipeline import Pipeline
     from muntin.extensions.airflow.place import Context
     from muntin.jobs.state.bound import Bound
@@ -119,6 +121,38 @@ def by_batch(*, whole: Duration | Tumbling | None = None) -> Partitions:
     `whole`: as in `by_window`.
     """
     return Partitions("batch", _span(whole))
+
+
+def check_few(pipeline: Pipeline, partitions: Partitions) -> None:
+    """Refuse windows that begin more often in an interval than a run emits keys: runs never catch up."""
+    if partitions.by == "batch":
+        return
+    begin_us = pipeline.intervals.first_border_us
+    end_us, keys = pipeline.intervals.after(begin_us), 0
+    for name, kind in pipeline.windows.items():
+        keys += _starts_in(kind, begin_us, end_us)
+        if keys > MOST:
+            raise DefinitionError(
+                f"{pipeline.name}: partitions=by_window() is a key for each start of a window, and with"
+                f" {name!r} there are more than {MOST} in an interval of the schedule, so that runs, of"
+                f" {MOST} keys at most, never catch up; take by_batch(), or give {name!r} a pipeline of its"
+                " own without partitions"
+            )
+
+
+def _starts_in(kind: Kind, begin_us: int, end_us: int) -> int:
+    """How many starts windows of a grid have between two instants; of more than `MOST` only some."""
+    follows = kind.follows
+    if not (kind.grid and isinstance(follows, Bounded)):
+        return 0
+    import numpy as np
+
+    count, until_us, length = 0, begin_us, follows.longest_us
+    while count <= MOST and until_us < end_us:
+        until_us = min(begin_us + length, end_us)
+        starts, _ = kind.grid(begin_us, until_us + follows.longest_us)
+        count, length = len(np.unique(starts[(starts >= begin_us) & (starts < until_us)])), 2 * length
+    return count
 
 
 def announced_keys(
