@@ -19,7 +19,7 @@ from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions, lookup_changes, noted_versions
 from muntin.jobs.inputs.dimensions.lookup_log import commit_met
-from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
+from muntin.jobs.inputs.inputs import with_dimensions
 from muntin.jobs.inspect.explain import explain
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind

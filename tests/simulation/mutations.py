@@ -10,6 +10,7 @@ from muntin.errors import MuntinError
 from muntin.jobs.accumulate import accumulate
 from muntin.jobs.finalize import finalize
 from muntin.jobs.publish import publish
+from muntin.jobs.records import verdicts
 from muntin.jobs.upkeep import vacuum
 from muntin.timeline import carried
 from muntin.timeline.carried import part_behind
@@ -30,7 +31,7 @@ def create_tries_again(patch: pytest.MonkeyPatch) -> None:
 
 def gate_stands_open(patch: pytest.MonkeyPatch) -> None:
     """Publishing trusts the order of the tasks, and looks at no verdict."""
-    patch.setattr(publish, "check_judged", lambda _bound, _staged, _approval: None)
+    patch.setattr(verdicts, "check_judged", lambda _bound, _staged, _approval: None)
 
 
 def vacuum_forgets_what_is_staged(patch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from muntin.jobs.published import ledger_segments, promotion, staged_windows, wi
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.records import batch_reports
 from muntin.jobs.state import bound, notes, state_folders
+from muntin.jobs.tiles import tiers
 from muntin.jobs.upkeep import vacuum
 from muntin.store import batch_facts, parquet, shared_files, state
 from muntin.store import contents as store_contents
@@ -185,11 +186,12 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (vacuum, "DeltaStore", lambda folder: MemoryStore(folder, at_hand.tables)),
         (finalize, "uuid4", lambda: SimpleNamespace(hex=f"{next(at_hand.numbers):032x}")),
         (finalize, "_results", stand_ins.results),
+        (accumulate, "read_batches", stand_ins.read_batches),
         (joined_reading, "read_batches", stand_ins.read_batches),
         (of_files, "source_files", stand_ins.source_files),
         (validate, "validate_staged", stand_ins.validate_staged),
         (publish, "changed_windows", lambda *_: None),
-        (publish, "make_tiers", lambda _bound: False),
+        (tiers, "make_tiers", lambda _bound: False),
         (publish, "texts", _texts),
         (promotion, "texts", _texts),
         (bound, "derivation", _derivation),

@@ -221,7 +221,7 @@ def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.Mon
     """No run writes for one batch: an eighth of `retain` gathers first."""
     chance, long, commits = random.Random(5), Long(tmp_path, retain=Retain(windows="16h")), list[str]()
     expire = expiry.expire
-    monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
+    monkeypatch.setattr("muntin.jobs.housekeeping.expire.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
     for at in range(32):
         long.rewrite(at, chance)
     long.run("state", 0, 15)
@@ -238,7 +238,7 @@ def test_states_that_long_windows_need_are_looked_at_seldom(tmp_path: Path, monk
     chance, done = random.Random(6), list[str | None]()
     long = Long(tmp_path, retain=Retain(states="16h"), kinds={"hours": windows.sliding("12h", step="1h")})
     expire = expiry.expire
-    monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: done.append(expire(bound)))
+    monkeypatch.setattr("muntin.jobs.housekeeping.expire.expire", lambda bound: done.append(expire(bound)))
     for at in range(52):
         long.rewrite(at, chance)
         long.run("state", at, at)

@@ -267,7 +267,7 @@ class Killed(BaseException):
     """The process dies."""
 
 
-@pytest.mark.parametrize("place", ["read", "_commit_states"])
+@pytest.mark.parametrize("place", ["_read", "_commit_states"])
 def test_a_run_that_dies_after_noting_its_offsets_reads_the_same_when_it_is_run_again(place: str, kafka: Broker, tmp_path: Path) -> None:
     of = pipeline(topic_of(kafka, topic := kafka.topic()))
     kafka.produce(topic, {0: [order(1, 0.1)]})
@@ -303,7 +303,7 @@ def test_random_histories_equal_the_same_rows_in_files(seed: int, kafka: Broker,
             end = dice.randint(start + 1, hours)
             wanted -= {*range(start, end)}
             if dice.random() < 0.3:
-                with patch.object(accumulate, dice.choice(["read", "_commit_states"]), side_effect=Killed), suppress(Killed):
+                with patch.object(accumulate, dice.choice(["_read", "_commit_states"]), side_effect=Killed), suppress(Killed):
                     ran(of, str(tmp_path / "state"), start, end)
             ran(of, str(tmp_path / "state"), start, end)
         for start in sorted(wanted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -254,3 +255,14 @@ def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
             for place, (column, part) in enumerate(zip(field.columns, stored, strict=True), at):
                 states = states.add_column(place, column, part)
     return states
+
+
+def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
+    """The columns that an inner field needs, with the field's own condition."""
+    return (*field.needs, (field.where, "condition")) if field.where else field.needs
+
+
+def runs_code(field: Field) -> bool:
+    """Whether to read a state of a field may run code that is in the state: it is a pickle, or holds some."""
+    inner = getattr(field.monoid, "fields", ())
+    return getattr(field.monoid, "read", None) is pickle.loads or any(map(runs_code, inner))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import SUM, AtExtreme, Select
-from muntin.aggregates.distribution import count_distinct
 from muntin.definition.expressions import EVERY_ROW, Plain, expression
 from muntin.definition.parts import Aggregate as AnyAggregate
 from muntin.definition.parts import distinct
@@ -47,6 +46,8 @@ def count(
                 'count: distinct=True without an expression; say what differs, as count("carrier", '
                 "distinct=True)"
             )
+        from muntin.aggregates.distribution import count_distinct
+
         return count_distinct(x, where=where, **about)
     if x is None:
         return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)

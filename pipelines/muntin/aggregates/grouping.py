@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
-from muntin.aggregates.aggregate import About, Aggregate, Field, check_inner
+from muntin.aggregates.aggregate import About, Aggregate, Field, asked_of, check_inner
 from muntin.aggregates.algebra import Columns
-from muntin.aggregates.lifts import Elements, Expression, OfElement, PerGroup, depth
+from muntin.aggregates.lifts import Elements, OfElement, PerGroup, depth
 from muntin.definition.expressions import expression
 from muntin.engine.assignment import Assignment
 from muntin.errors import DefinitionError
@@ -76,11 +76,6 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: U
     return Aggregate(
         "by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window
     ).only(where, **about)
-
-
-def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
-    """The columns that an inner field needs, with the field's own condition."""
-    return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
 def grouped(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muntin.aggregates.aggregate import Field
 from muntin.aggregates.algebra import Columns
 from muntin.engine.assignment import Assignment
 
@@ -51,12 +49,6 @@ class Objects:
     def shown(self, states: pa.Array) -> list[Any]:
         show = self.show or plain
         return [show(self.read(state)) for state in states.to_pylist()]
-
-
-def runs_code(field: Field) -> bool:
-    """Whether to read a state of a field may run code that is in the state: it is a pickle, or holds some."""
-    inner = getattr(field.monoid, "fields", ())
-    return getattr(field.monoid, "read", None) is pickle.loads or any(map(runs_code, inner))
 
 
 def plain(state: Any) -> Any:  # noqa: ANN401 - whatever a user's states are

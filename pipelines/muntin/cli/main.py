@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from muntin.cli.failure import exit_status, tell
 from muntin.cli.output import quietly, say
 from muntin.cli.working import Interrupted, caught, end, listening
 from muntin.errors import DefinitionError
@@ -175,6 +174,8 @@ def _status(given: Sequence[str]) -> int:
     except Exception as wrong:
         if interrupted := caught():  # what went wrong followed from that
             raise interrupted from wrong
+        from muntin.cli.failure import exit_status, tell
+
         tell(wrong, as_json="--json" in given, traceback=DEBUG in given)
         return exit_status(wrong)
     if outcome == INTERRUPTED:

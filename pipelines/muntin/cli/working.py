@@ -15,7 +15,6 @@ from typing import NoReturn
 
 from muntin.cli.output import is_quiet
 from muntin.printable import printable
-from muntin.spark.stopping import stop_jobs_until
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PUBLISH = "publish"
@@ -108,9 +107,15 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     for each in _heard:
         signal.signal(each, signal.SIG_DFL)
     _caught.append(Interrupted(number))
-    _stopping.append(Thread(target=stop_jobs_until, args=(_ended,), daemon=True))
+    _stopping.append(Thread(target=_stop_jobs, daemon=True))
     _stopping[-1].start()
     raise _caught[0]
+
+
+def _stop_jobs() -> None:
+    from muntin.spark.stopping import stop_jobs_until
+
+    stop_jobs_until(_ended)
 
 
 def _ignored(lost: "sys.UnraisableHookArgs", hook: Callable[["sys.UnraisableHookArgs"], object]) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from math import gcd
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from muntin.definition.given_table import GivenTable
+if TYPE_CHECKING:
+    from muntin.definition.given_table import GivenTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from stat import S_ISDIR
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from muntin.definition.extras import need
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError, StorageError
 from muntin.files.object_path import ObjectPath
@@ -48,6 +47,8 @@ def path_of(place: str | AnyPath, *parts: str) -> AnyPath:
     PosixPath('state/a')
     """
     if isinstance(place, ObjectPath) or (isinstance(place, str) and is_object_store(place)):
+        from muntin.definition.extras import need
+
         need("obstore")
         scheme, _, rest = str(place).partition("://")
         return ObjectPath(

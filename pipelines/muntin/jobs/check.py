@@ -11,20 +11,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.definition.extras import need
 from muntin.definition.remarks import remarks
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
-from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.inputs import first_inputs, inputs
+from muntin.jobs.inputs.inputs import first_inputs, inputs, with_dimensions
 from muntin.jobs.inputs.listings.listing import first_intervals
 from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable
 from muntin.jobs.schema_check.same_versions import say_other_versions
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.given_spans import tables_read
-from muntin.jobs.state.needed_packages import check_packages
 from muntin.jobs.state.source_note import noted
 from muntin.sources.file_source import FileSource
 from muntin.sources.listing import splits
@@ -63,7 +60,7 @@ def check(
     accumulate, which binds to the files that it reads.
     """
     check_not_superseded(bound)
-    check_packages(bound.pipeline)
+    _check_packages(bound.pipeline)
     say_other_versions(bound.folder)
     tables_read(bound)
     if validate:
@@ -75,6 +72,14 @@ def check(
     if first:
         for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
             _log.warning("%s: %s", bound.pipeline.name, each)
+
+
+def _check_packages(pipeline: Pipeline) -> None:
+    """See that what sinks and alerts need is installed."""
+    if pipeline.to or pipeline.alerts:
+        from muntin.jobs.state.needed_packages import check_packages
+
+        check_packages(pipeline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ class Examined:
 
 def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     """Run `check` on the files of the first interval that has any, and return its remarks."""
-    check_packages(pipeline)
+    _check_packages(pipeline)
     bound = bind(pipeline, root)
     given = first_inputs(bound)
     files = [file for files_of_batch in given.files.values() for file in files_of_batch]
@@ -218,6 +223,8 @@ def check_suites(bound: Bound) -> None:
     """
     if not bound.pipeline.expectations:
         return
+    from muntin.definition.extras import need
+
     need("great_expectations")
     from muntin.jobs.publish.validate import find_suite
     from muntin.quality.suite import load_suite

@@ -20,7 +20,6 @@ from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import now_us, utc_now
 from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.state.given_spans import tables_read
-from muntin.jobs.upkeep.rebuild import left_behind
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def concluded(
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
-        left_behind(bound),
+        _left_behind(bound),
         finished.remarks,
         finished.changed,
         finished.promoted,
@@ -200,6 +199,15 @@ def _sent(bound: Bound, runner: Runner) -> tuple[tuple[str, ...], int]:
 
     sent = after_run(bound, runner.spark)
     return reported(sent), sum(one.needs_a_person for one in sent)
+
+
+def _left_behind(bound: Bound) -> int:
+    """The batches that only earlier definitions read, as `left_behind` counts them."""
+    if not bound.others:
+        return 0
+    from muntin.jobs.upkeep.rebuild import left_behind
+
+    return left_behind(bound)
 
 
 @contextmanager

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.accumulate.earlier_state import adopt
 from muntin.jobs.inputs.changed_past import changed_past
-from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
+from muntin.jobs.inputs.inputs import with_dimensions
 from muntin.jobs.published.as_defined import copies
 from muntin.jobs.records import metrics
 from muntin.jobs.records.approvals import with_approvals
@@ -71,7 +70,11 @@ def read(
     count as changed. `begun`: called with all batches before the first is read. `record`: takes the metrics
     of the step.
     """
-    adopt(bound)  # first: what earlier definitions read may have met rows that are others by now
+    # first: what earlier definitions read may have met rows that are others by now
+    if bound.others:
+        from muntin.jobs.accumulate.earlier_state import adopt
+
+        adopt(bound)
     past = changed_past(bound, intervals, utc_now(), unread=unread)
     wanted = sorted({*intervals, *(() if past.left else past.why)})
     begun(wanted)

@@ -288,6 +288,14 @@ def _double(text: str) -> str:
     )
 
 
+_ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
+
+
+def is_rounded(kind: str | None) -> bool:
+    """Whether a type that a definition gives asks for doubles, whatever the number."""
+    return kind is not None and _ROUNDED.fullmatch(kind) is not None
+
+
 def is_double(text: str) -> str:
     """SQL for whether a double, written with the fewest digits that tell doubles apart, is the number of a
     text.

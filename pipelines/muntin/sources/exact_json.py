@@ -38,7 +38,6 @@ MAY_BE_LOST = (
 """A regular expression that finds the lines that may have such a number."""
 _FRACTION = r"[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
 NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
-_ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
 
 
 def may_have_lost(line: str) -> str:
@@ -50,11 +49,6 @@ def may_have_lost(line: str) -> str:
     lost = f"NOT ({is_double('muntin_number')})"
     numbers = f"list_filter(regexp_extract_all({line}, '{_FRACTION}'), lambda muntin_number: {lost})"
     return f"CASE WHEN regexp_matches({line}, '{MAY_BE_LOST}') THEN len({numbers}) > 0 ELSE false END"
-
-
-def is_rounded(kind: str | None) -> bool:
-    """Whether a type that a definition gives asks for doubles, whatever the number."""
-    return kind is not None and _ROUNDED.fullmatch(kind) is not None
 
 
 def lost_number(text: str, used: Used) -> tuple[str, str] | None:

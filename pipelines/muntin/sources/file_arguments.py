@@ -110,7 +110,8 @@ def files(
     )
     all_files = all_files or event_time is None
     check_template(readable(path, "path"), all_files=all_files)
-    check_names(hive or {}, (*(columns or {}), *(types or {})))
+    if hive:
+        check_names(hive, (*(columns or {}), *(types or {})))
     column_types = {**(columns or {}), **(types or {}), **(hive or {})}
     terms = checked_terms(
         event_time, rows or changes, column_types, arrival_order, arrival_time, look_back=look_back

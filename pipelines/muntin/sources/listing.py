@@ -85,7 +85,8 @@ def source_files(
         interval: _files([path for path in paths if path not in apart], facts)
         for interval, paths in paths_of_interval.items()
     }
-    check_folders(source.hive, (file.path for each in files.values() for file in each))
+    if source.hive:
+        check_folders(source.hive, (file.path for each in files.values() for file in each))
     return files, {
         interval: len(_files([path for path in paths if path in apart], facts))
         for interval, paths in paths_of_interval.items()

@@ -9,7 +9,6 @@ from muntin.definition.durations import Duration, positive
 from muntin.definition.instants import BEFORE_ALL
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
-from muntin.sources.repeated_rows import terms_of_rows
 from muntin.sources.time_arguments import (
     Ambiguous,
     At,
@@ -139,6 +138,11 @@ def checked_terms(
     if look_back not in ("all", None):
         positive(look_back, "look_back")
     time, kinds, order = as_at(event_time), types or {}, arrival_order or arrival_time
+    how: dict[str, Any] = {"dedupe": (), "dedupe_within_us": None, "changes": None}
+    if rows is not None or of_table:
+        from muntin.sources.repeated_rows import terms_of_rows
+
+        how = terms_of_rows(rows, of_table=of_table)
     if time:
         check_local_times(
             time, order, {name: kinds.get(name) for name in (time.column, arrival_time) if name}
@@ -150,5 +154,5 @@ def checked_terms(
         "arrival_order": order,
         "arrival_time": arrival_time,
         "look_back": look_back,
-        **terms_of_rows(rows, of_table=of_table),
+        **how,
     }

@@ -10,9 +10,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
+import numpy as np
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from muntin.errors import ConflictError
+from muntin.states.keys import scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
     from muntin.files.paths import AnyPath
+    from muntin.states.frames import Ints
 _FIRST_S, _LONGEST_S = 0.02, 2.0
 
 
@@ -163,3 +166,18 @@ def written(files: Sequence[File]) -> None:
     """Add the files of a commit to the count, if somebody counts."""
     if (count := _COUNT.get()) is not None:
         count.bytes += sum(file.size for file in files)
+
+
+_LOCKS = 64  # few enough for the log of a table to keep for ever
+
+
+def locks(starts: Ints) -> list[str]:
+    """The names that lock these batches: of two commits that replace a batch, from one snapshot of a table,
+    one succeeds. Two batches may share a name.
+    """
+    return [f"batch/{number}" for number in np.unique(scattered(starts) % np.uint64(_LOCKS)).tolist()]
+
+
+def every_lock() -> list[str]:
+    """The names that lock all batches."""
+    return [f"batch/{number}" for number in range(_LOCKS)]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from muntin.definition.spelling import many
 from muntin.errors import MuntinError, OutOfMemoryError
-from muntin.spark.stopping import java_is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,6 +78,8 @@ def lack_of_memory(wrong: BaseException) -> str | None:
         return f"{who} ({said})" if said else who
     if isinstance(wrong, MuntinError):
         return None
+    from muntin.spark.stopping import java_is_gone
+
     if java_is_gone():
         return "Spark's Java was killed, probably for its memory"
     return next((words for sign, words in _SIGNS.items() if sign in str(wrong)), None)
@@ -100,6 +101,8 @@ def killed_task(wrong: Exception, items: Sequence[Any]) -> OutOfMemoryError | No
     """
     if (problem := lack_of_memory(wrong)) is None:
         return None
+    from muntin.spark.stopping import java_is_gone
+
     match = None if java_is_gone() else _NUMBER.search(str(wrong))
     number = int(match[1]) if match else len(items)
     return OutOfMemoryError(

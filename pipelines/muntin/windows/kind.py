@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from muntin.definition.durations import Duration, not_negative
 from muntin.definition.expressions import condition
-from muntin.definition.given_table import GivenTable
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
 from muntin.engine.assignment import Assignment
@@ -20,6 +19,7 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from muntin.definition.given_table import GivenTable
     from muntin.states.frames import Frames, Ints
 
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})

@@ -32,7 +32,12 @@ MODULES = (
     "muntin.extensions.airflow.tasks",
     "muntin.jobs.run",
     "muntin.jobs.accumulate.accumulate_task",
+    "muntin.jobs.accumulate.accumulate_bundle",
+    "muntin.jobs.accumulate.slot_lift",
     "muntin.jobs.finalize.finalize_task",
+    "muntin.jobs.publish.validate",
+    "muntin.jobs.sending.send",
+    "muntin.jobs.tiles.tiers",
     "muntin.quality.validation",
 )
 """With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss.

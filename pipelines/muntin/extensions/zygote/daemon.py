@@ -23,6 +23,8 @@ _TASKS_USE = (
     "pyarrow.parquet",
     "pyspark.daemon",
     "muntin.jobs.accumulate.accumulate_task",
+    "muntin.jobs.accumulate.accumulate_bundle",
+    "muntin.jobs.accumulate.slot_lift",
     "muntin.jobs.finalize.finalize_task",
 )
 _COMPILED = (

@@ -12,32 +12,30 @@ import pyarrow.parquet as pq
 from muntin.errors import ConflictError
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
-from muntin.jobs.accumulate.joined_reading import read
+from muntin.jobs.accumulate.read_batches import read_batches
 from muntin.jobs.accumulate.summaries import check_share, summaries
-from muntin.jobs.inputs.dimensions.lookup_log import commit_met
-from muntin.jobs.inputs.dimensions.read_dimensions import with_dimensions
-from muntin.jobs.inputs.materialised.materialise import inputs_of_run
+from muntin.jobs.inputs.inputs import inputs_of_run, with_dimensions
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import check_kept
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.beside_forgetting import beside_forgetting
-from muntin.jobs.state.replaced_batches import every_lock, locks
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, source_of
 from muntin.store.shared_files import others, replacement, within
-from muntin.store.store import Change, File, Snapshot, after_conflicts
+from muntin.store.store import Change, File, Snapshot, after_conflicts, every_lock, locks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
     from muntin.jobs.accumulate.read_batches import Read
+    from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.records.reports import Accumulated
     from muntin.jobs.state.bound import Bound
     from muntin.states.forgotten_keys import Hashed
@@ -84,7 +82,7 @@ def _accumulated(
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
     with inputs_of_run(bound, runner, intervals, allow_missing=allow_missing) as given:
-        task_files = read(bound, runner, given, bases)
+        task_files = _read(bound, runner, given, bases)
     check_share(bound, intervals, task_files)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     written = task_files.files
@@ -96,6 +94,7 @@ def _accumulated(
         commit_ids(bound, starts, written[IDS])
     if bound.pipeline.lookups:
         from muntin.jobs.inputs.dimensions.changed_rows import forget_other_versions
+        from muntin.jobs.inputs.dimensions.lookup_log import commit_met
 
         forget_other_versions(bound)
         commit_met(bound, starts, written[LOOKED_UP])
@@ -120,6 +119,15 @@ def _accumulated(
     again = [interval for interval in intervals if interval.start_us in lost]
     own = [interval for interval in intervals if interval not in again]
     return bound.forgotten, summaries(bound, batches, own, task_files, noticed, given.hidden), again
+
+
+def _read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
+    """Read batches, or what an earlier state lacks of them."""
+    if bound.others:
+        from muntin.jobs.accumulate.joined_reading import read
+
+        return read(bound, runner, given, bases)
+    return read_batches(bound, runner, given, {table: base.schema for table, base in bases.items()})
 
 
 def _commit_states(

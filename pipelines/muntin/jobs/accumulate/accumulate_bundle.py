@@ -23,7 +23,6 @@ from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.answers import TIMED, with_answers
 from muntin.sources.reading.column_types import column_types
-from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.lift import tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches
@@ -133,7 +132,7 @@ def _read(session: DuckDBPyConnection, share: Share, bundle: Bundle) -> _BundleR
         _keep(session, source, bundle, latest, read_as.left_out)
         rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, read_as).items()})
         rows = f"({staged_batches(source, rows, columns, ordinal=ordinal)})"
-    if applied(source):
+    if source.lookups:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {rows}")
         rows, met = with_answers(session, source, TIMED, taken(share.bound).in_time, None)
     return _BundleRows(session, share, bundle, columns, rows, met)

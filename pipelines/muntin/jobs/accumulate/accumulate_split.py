@@ -12,20 +12,19 @@ from muntin.jobs.accumulate.bundle_states import encoding
 from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
 from muntin.jobs.accumulate.shares import SplitResult, counted_split, taken
 from muntin.jobs.accumulate.split_rows import Counted
-from muntin.jobs.inputs.dimensions.lookup_log import name_of_met, write_met
-from muntin.jobs.quarantine.refused_places import ONCE
+from muntin.jobs.quarantine.refused_rows_kept import ONCE
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.row_times import local_time
 from muntin.sources.reading.sql_types import stored, targets_of
-from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.checkpoint import arranged, frame_range, with_files
 from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT, ROW_BATCH
 from muntin.states.derived_columns import extent_of, row_count
 from muntin.store.parquet import write_named
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, StatesPath
+from muntin.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +58,8 @@ def accumulate_rows(
     first = counted = by_footers or count(session, split_rows.rows, times, local=local)
     by_file, compared, every = split_rows.by_file(first.read), None, split_rows.rows
     if source.dedupe:
+        from muntin.sources.repeated_rows import once
+
         session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(every, times, source.changes)}")
         split_rows = split_rows._replace(rows=ONCE)
         if source.dedupe_within_us is not None:
@@ -76,12 +77,17 @@ def accumulate_rows(
     times, columns = left.times, split_rows.columns
     read_paths = [path for path, rows in zip(split_rows.paths, by_file, strict=True) if rows]
     check_files(session, bound, columns, read_paths)
-    decided = name_of_met(split_rows.met)
+    decided = UNDECIDED
+    files: dict[str, WrittenFile | None] = {}
+    if bound.pipeline.lookups:
+        from muntin.jobs.inputs.dimensions.lookup_log import name_of_met, write_met
+
+        decided = name_of_met(split_rows.met)
+        files[LOOKED_UP] = write_met(bound, split_rows.met, split.batch_us, split.number)
     if compared:
         from muntin.jobs.deduplication.earlier import together
 
         decided = together(compared.decided, (decided,))
-    files: dict[str, WrittenFile | None] = {}
     for frames in bound.frame_sets:
         if compared and compared.repeated:  # a faulty row is refused, whatever it repeats
             from muntin.jobs.accumulate.split_deduplication import REPEATED
@@ -101,7 +107,6 @@ def accumulate_rows(
     refused_rows = len(lost) if bound.forgotten and lost is not None else refused
     files[QUARANTINE] = write_refused(share, split, lost) if lost is not None and refused_rows else None
     files[IDS] = compared.ids if compared else None
-    files[LOOKED_UP] = write_met(bound, split_rows.met, split.batch_us, split.number)
     entry = counted_split(
         split,
         Counts(

@@ -37,7 +37,6 @@ from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
-from muntin.store.state import states_of
 from muntin.store.store import Change
 from muntin.timeline.batches import spelled
 
@@ -76,10 +75,9 @@ def adoptable(bound: Bound) -> AnyPath | None:
     if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
         return None
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
-    others = (other for other in states_of(bound.home) if other.name != bound.state)
     enough = [
         other
-        for other in others
+        for other in bound.others
         if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
     ]
     return newest_read(enough)
@@ -171,7 +169,7 @@ class Earlier(NamedTuple):
 
 def earlier_state(bound: Bound) -> Earlier | None:
     """The earlier state that lacks the fewest fields; None if no state has anything to begin with."""
-    others = [state for state in states_of(bound.home) if state.name != bound.state]
+    others = bound.others
     if not others or not isinstance(bound.source, FileSource) or bound.source.format != "parquet":
         return None
     if bound.tables_of_ids:  # which rows are left out, or what they looked up, may have changed since

@@ -23,11 +23,10 @@ from muntin.jobs.accumulate.split_deduplication import REPEATED, ids_of_rows
 from muntin.jobs.accumulate.split_rows import carefully
 from muntin.jobs.deduplication.earlier import name_of_changes, together
 from muntin.jobs.deduplication.event_ids import Ids, of_batch
-from muntin.jobs.quarantine.refused_places import ONCE
+from muntin.jobs.quarantine.refused_rows_kept import ONCE
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.sources.casts import widened
 from muntin.sources.reading.answers import with_answers
-from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.reading.sql_types import common_type
 from muntin.sources.repeated_rows import once
@@ -195,7 +194,7 @@ def _rows_of(share: Share, later: Later, ids: Ids, home_us: int) -> tuple[pa.Tab
         source = share.bound.source
         met = (
             with_answers(later_rows.session, source, later_rows.rows, later_rows.times.in_time, home_us)[1]
-            if applied(source)
+            if source.lookups
             else None
         )
         return later_rows.session.table(later_rows.rows).to_arrow_table(), later_rows.columns, met

@@ -12,7 +12,8 @@ import duckdb
 
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.accumulate.shares import taken
-from muntin.jobs.quarantine.refused_places import KEPT, Fault
+from muntin.jobs.quarantine.refused_places import Fault
+from muntin.jobs.quarantine.refused_rows_kept import KEPT
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.scan import aliased, quoted
 from muntin.sources.reading.sql_types import storable, targets_of

@@ -26,8 +26,7 @@ from muntin.jobs.accumulate.bundle_states import NOTHING, empty_states
 from muntin.jobs.accumulate.bundles import put_together
 from muntin.jobs.accumulate.readings import readings
 from muntin.jobs.accumulate.shares import Share, manifest_of_batch
-from muntin.jobs.inputs.dimensions.lookup_log import write_met
-from muntin.jobs.quarantine.refused_places import REFUSED
+from muntin.jobs.quarantine.refused_rows_kept import REFUSED
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.same_versions import say_other_workers, versions_here
 from muntin.sources.listing import WORTH_A_TASK, shares
@@ -158,6 +157,8 @@ def hold_back(bound: Bound, task_files: Read) -> None:
 
 
 def _hold_back(bound: Bound, start: int, split: dict[str, Any], files: dict[str, list[File]]) -> None:
+    from muntin.jobs.inputs.dimensions.lookup_log import write_met
+
     name = StatesPath(start, split["split"], None).named
     number = split["split"]
     paths = [entry[0] for entry in split["files"]]

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.aggregate import runs_code
 from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
 from muntin.jobs.accumulate.bundle_states import NOTHING
 from muntin.jobs.accumulate.forgotten_rows import refused_left
 from muntin.jobs.accumulate.shares import SplitResult, counted_split
-from muntin.jobs.accumulate.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
-from muntin.jobs.inputs.dimensions.lookup_log import write_met
-from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
+from muntin.jobs.quarantine.refused_rows_kept import KEPT
 from muntin.jobs.records.reports import Counts
-from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
-from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.row_groups import rows_of
@@ -81,8 +77,11 @@ def _contradicting(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, error: MuntinError
 ) -> SplitResult:
     """A split whose batch waits for a type that contradicts earlier batches; else the error is raised."""
+    from muntin.jobs.schema_check.contradictions import contradictions, waiting
+    from muntin.jobs.schema_check.contradictions import reported as contradicted
+
     conflicts = contradictions(session, share.bound, share.columns, split.paths)
-    if conflicts and waits(share.bound):
+    if conflicts and share.bound.source.on_schema == "quarantine":
         result = _of_bad_rows(share, split, waiting(share.bound, split.paths, conflicts))
         return result._replace(entry=result.entry | {"waits": True})
     from muntin.jobs.schema_check.fitting_files import with_odd_cells
@@ -159,6 +158,10 @@ def _of_good_rows(
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:
     """The result of a split of which no row can be read."""
+    from muntin.jobs.accumulate.split_deduplication import of_nothing
+    from muntin.jobs.inputs.dimensions.lookup_log import write_met
+    from muntin.jobs.quarantine.refused_places import bad_rows
+
     bound = share.bound
     compared = of_nothing(share, split) if bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED

@@ -10,7 +10,6 @@ from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.jobs.records.reports import Counts
 from muntin.sources.listing import piece_bytes, splits
-from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.row_groups import Part, may_be_cut
 from muntin.states.columns import LATEST, ROW_BATCH
@@ -214,7 +213,7 @@ def taken(bound: Bound, split: Split | None = None) -> Taken:
     ahead = bound.pipeline.limits.max_ahead_us
     behind = bound.pipeline.limits.max_behind_us
     changes = bound.source.changes
-    needs = [each.missed for each in applied(bound.source) if each.required]
+    needs = [each.missed for each in bound.source.lookups if each.required]
     if changes:
         needs = [(f"({changes.takes_back} OR {condition})", why) for condition, why in needs]
         needs += changes.needs

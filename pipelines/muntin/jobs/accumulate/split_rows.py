@@ -12,25 +12,12 @@ import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.shares import keeps_order, taken
-from muntin.jobs.quarantine.refused_places import (
-    BAD,
-    KEPT,
-    REFUSED,
-    Fault,
-    first_fault,
-    placed,
-    row_faults,
-    rows_by_file,
-    with_lines,
-)
+from muntin.jobs.quarantine.refused_rows_kept import BAD, KEPT, REFUSED
 from muntin.jobs.schema_check.first_files import check_names, check_times
-from muntin.sources.logged.table_changes import in_order, with_steps
 from muntin.sources.reading.column_types import check_numbers, column_types
-from muntin.sources.reading.dimension import applied
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import cast_behind, quoted, scan, with_casts
-from muntin.sources.repeated_rows import TOO_LATE
 from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.derived_columns import Extent
@@ -41,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.jobs.accumulate.shares import Split
+    from muntin.jobs.quarantine.refused_places import Fault
     from muntin.jobs.state.bound import Bound
     from muntin.sources.reading.column_types import FileColumns
     from muntin.sources.reading.mended import Mended
@@ -115,24 +103,25 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     source, times, paths, met = bound.source, taken(bound, split), split.paths, None
     # a row read again does not say alone whether it is accepted
     compared = source.ambiguous == "arrival" or bool(times.needs)
-    ordered = bool(source.order) or bool(applied(source) and (source.arrival_order or source.section))
+    ordered = bool(source.order) or bool(source.lookups and (source.arrival_order or source.section))
     in_table = compared or source.format != "parquet" or ordered
     read_as, columns = _columns(session, bound, paths)
     check_numbers(session, source, paths, read_as.fractions)
     only = _of_batch(source, split)
     scan_sql = scan(source, paths, read_as, named=in_table, rows=split.rows)
-    read = f"(FROM {scan_sql} WHERE {only})" if only else with_steps(scan_sql, split.steps)
-    timed = staged(source, read, columns, ordinal=keeps_order(bound) or compared)
-    rows = in_order(f"({timed})", split.steps, columns)
+    read = f"(FROM {scan_sql} WHERE {only})" if only else scan_sql
+    rows = _timed(source, read, split, columns, ordinal=keeps_order(bound) or compared)
     if in_table:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
         rows = KEPT
-    if applied(source):
+    if source.lookups:
         from muntin.sources.reading.answers import with_answers
 
         rows, met = with_answers(session, source, rows, times.in_time, split.batch_us)
 
     def lost() -> pa.Table:
+        from muntin.jobs.quarantine.refused_places import with_lines
+
         query = (
             refused_of_kept(source, rows, columns, times)
             if compared
@@ -143,11 +132,11 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     def by_file(read: int) -> list[int]:
         if len(paths) == 1:
             return [read]
-        return (
-            rows_by_file(session, paths, KEPT)
-            if in_table
-            else [pq.read_metadata(readable_footer(path)).num_rows for path in paths]
-        )
+        if not in_table:
+            return [pq.read_metadata(readable_footer(path)).num_rows for path in paths]
+        from muntin.jobs.quarantine.refused_places import rows_by_file
+
+        return rows_by_file(session, paths, KEPT)
 
     def counted_by_footers() -> Counted | None:
         if in_table or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
@@ -171,6 +160,8 @@ def carefully(
 
     It raises if the files do not fit the definition, whatever rows are left out.
     """
+    from muntin.jobs.quarantine.refused_places import Fault, first_fault, placed, row_faults, rows_by_file
+
     source, times, paths, met = bound.source, taken(bound, split), files.paths, None
     read_as, columns = _columns(session, bound, paths)
     changed = cast_behind(source, read_as)
@@ -183,9 +174,8 @@ def carefully(
     read = with_casts(
         f"(SELECT *, {written} FROM ({faults}))", {name: f"TRY({each.sql})" for name, each in changed.items()}
     )
-    timed = staged(source, with_steps(read, split.steps), columns, ordinal=True)
-    rows = in_order(f"({timed})", split.steps, columns)
-    if applied(source):  # read into a table first: TRY is computed once, and the order of rows is settled
+    rows = _timed(source, read, split, columns, ordinal=True)
+    if source.lookups:  # read into a table first: TRY is computed once, and the order of rows is settled
         from muntin.sources.reading.answers import TIMED, with_answers
 
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TIMED} AS FROM {rows}")
@@ -214,11 +204,23 @@ def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[s
     """How files are read, and their columns, which must fit; and an empty table `TOO_LATE`."""
     source = bound.source
     if source.changes:
+        from muntin.sources.repeated_rows import TOO_LATE
+
         session.execute(f"CREATE OR REPLACE TEMP TABLE {TOO_LATE} (place BIGINT)")
     told_of_files = column_types(session, source, paths, bound.may_use)
     check_names(session, source, told_of_files.columns, paths)
     check_times(session, source, told_of_files.columns, paths)
     return told_of_files
+
+
+def _timed(source: Source, read: str, split: Split, columns: Columns, *, ordinal: bool) -> str:
+    """The rows with their times, and with what the log of their table tells of them."""
+    if not split.steps:
+        return f"({staged(source, read, columns, ordinal=ordinal)})"
+    from muntin.sources.logged.table_changes import in_order, with_steps
+
+    timed = staged(source, with_steps(read, split.steps), columns, ordinal=ordinal)
+    return in_order(f"({timed})", split.steps, columns)
 
 
 def _of_batch(source: Source, split: Split) -> str | None:

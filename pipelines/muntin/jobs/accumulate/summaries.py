@@ -14,9 +14,7 @@ from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.files.readable import opened
 from muntin.jobs.accumulate.shares import manifest_of_batch
-from muntin.jobs.records.batch_reports import spelled_share
 from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
-from muntin.sources.repeated_rows import CHANGES_NOTHING
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE, source_of
 from muntin.timeline.batches import spelled
@@ -148,12 +146,16 @@ def _over(bound: Bound, interval: Interval, task_files: Read, most: float) -> tu
     read, refused = counts.read, counts.quarantined
     if refused <= most * read:
         return None
+    from muntin.sources.repeated_rows import CHANGES_NOTHING
+
     rows = _rows(bound, task_files, interval)
     apart = rows["position"].null_count + (
         pc.sum(pc.starts_with(rows["reason"], CHANGES_NOTHING)).as_py() or 0
     )
     if refused - apart <= most * (read - apart):
         return None
+    from muntin.jobs.records.batch_reports import spelled_share
+
     return interval, f"{interval}: {spelled_share(read - apart, refused - apart)}"
 
 

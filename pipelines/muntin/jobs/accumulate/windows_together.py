@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.aggregate import runs_code
 from muntin.errors import SourceError
 from muntin.files.readable import opened
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Seen

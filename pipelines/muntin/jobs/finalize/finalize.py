@@ -31,7 +31,6 @@ from muntin.definition.spelling import many
 from muntin.errors import ConflictError, SourceError, StateError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.finalize.shard import shards_together
-from muntin.jobs.inputs.dimensions.lookup_log import noted_names
 from muntin.jobs.published.as_defined import note_table
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import check_work, pending_windows
@@ -107,6 +106,7 @@ def _with_met(bound: Bound, starts: Ints, decided: Versions) -> Versions:
     if not bound.pipeline.lookups:
         return decided
     from muntin.jobs.deduplication.earlier import together
+    from muntin.jobs.inputs.dimensions.lookup_log import noted_names
 
     pairs = zip(decided.tolist(), noted_names(bound, starts).tolist(), strict=True)
     return np.array([together(name, (met,)) if name != UNDECIDED else name for name, met in pairs], np.uint64)

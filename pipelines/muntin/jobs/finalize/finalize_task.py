@@ -18,7 +18,6 @@ from muntin.engine.windows import combine_arranged, results, still_open
 from muntin.errors import DefinitionError
 from muntin.jobs.finalize.states import in_order, own_buckets, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
-from muntin.jobs.schema_check.derive_expressions import derived, shown
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
@@ -154,6 +153,10 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         wanted=shard.wanted,
         keep_states=shard.bound.pipeline.retention.states_in_windows,
     )
+    if not shard.bound.pipeline.derived and _window(shard).having is None:
+        return combined
+    from muntin.jobs.schema_check.derive_expressions import derived, shown
+
     windows = derived(shard.bound, shard.window, combined.windows)
     return replace(combined, windows=windows, shown=shown(shard.bound, shard.window, windows))
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.aggregate import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError

@@ -11,9 +11,9 @@ Each run looks at the newest thousand batches; of older batches each has its tur
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,16 +24,15 @@ from muntin.errors import SourceError
 from muntin.files.paths import stat_of
 from muntin.jobs.inputs.listings import of_files
 from muntin.jobs.inputs.listings.of_several import purged
-from muntin.jobs.inputs.upstream import SourceChanges
 from muntin.jobs.published.pending import read_everywhere, readable, spelled_versions
 from muntin.jobs.records.reports_table import last_accumulated, manifest, report_of_source, with_files
+from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.file_source import FileSource
 from muntin.sources.listing import check_ready, source_files
 from muntin.states.frames import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-    from typing import Any
 
     from muntin.jobs.records.reports import ReadFile
     from muntin.jobs.state.bound import Bound
@@ -47,6 +46,62 @@ NEWEST = 1_000
 """So many batches each run looks at; of older batches as many at a time, in turns."""
 _TURNS = 0.618_033_988_749_895
 """The parts of a day lie apart by this part of it: any number of them lies evenly."""
+_NOTE = "upstream.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanges:
+    """Batches whose source is not as it was read.
+
+    Attributes:
+        why: of each batch to read again, in words.
+        marks: an upstream or a table -> up to which segment of its ledger, or commit, that is; and since
+            which.
+        unreadable: batches that have changed and cannot be read -> why.
+        waiting: batches whose files may not be whole yet -> why.
+        gone: batches that rows were read of and that have no file any more.
+        moved: reports of batches whose files have other names or times, and the same content, with these
+            files.
+    """
+
+    why: Mapping[Interval, str] = field(default_factory=dict)
+    marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    unreadable: Mapping[Interval, str] = field(default_factory=dict)
+    waiting: Mapping[Interval, str] = field(default_factory=dict)
+    gone: tuple[Interval, ...] = ()
+    moved: tuple[Mapping[str, Any], ...] = ()
+
+    def remember(self, bound: Bound) -> None:
+        """Note that the batches are read, so that the next run checks later batches alone. Only to be called
+        when they are read.
+
+        What another run has noted meanwhile stays, if it is further.
+        """
+
+        def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
+            further = {
+                table: number
+                for table, (number, since) in self.marks.items()
+                if (seen := _seen(content, table)) != number and seen <= max(number, since)
+            }
+            return {**(content if isinstance(content, dict) else {}), **further} if further else None
+
+        if self.marks:
+            change_note(bound.folder / _NOTE, noted)
+
+
+def seen_up_to(bound: Bound, table: str) -> int:
+    """The number of the segment, or the mark of the commit, up to which all batches are read; 0 without a
+    note of this table.
+    """
+    return _seen(read_note(bound.folder / _NOTE), table)
+
+
+def _seen(note: Any, table: str) -> int:  # noqa: ANN401 - JSON
+    try:
+        return int(note[table])
+    except (ValueError, KeyError, TypeError):
+        return 0
 
 
 def turn(starts: Ints, run: Sequence[Interval]) -> Flags:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.spelling import many
-from muntin.jobs.inputs.dimensions.changed_rows import LookupChanges, lookup_changes
 from muntin.jobs.inputs.inputs import source_changes
 from muntin.jobs.records.reports_table import record_moved
 from muntin.jobs.state.notes import change_note, read_note
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
-    from muntin.jobs.inputs.upstream import SourceChanges
+    from muntin.jobs.inputs.changed_files import SourceChanges
+    from muntin.jobs.inputs.dimensions.changed_rows import LookupChanges
     from muntin.jobs.state.bound import Bound
 
 _NOTE = "unsettled.json"
@@ -32,13 +32,13 @@ class ChangedPast:
     """Changes of batches that were read.
 
     Attributes:
-        sources, lookups: the changes.
+        sources, lookups: the changes; None where nothing is looked up.
         why: of each batch to read again, in words.
         left: why the batches that have changed are left as they are, for people; "" where they are read.
     """
 
     sources: SourceChanges
-    lookups: LookupChanges
+    lookups: LookupChanges | None
     why: Mapping[Interval, str]
     left: str = ""
 
@@ -50,7 +50,8 @@ class ChangedPast:
         """Note what is read, and what is left. Only to be called when the batches are read."""
         if not self.left:
             self.sources.remember(bound)
-            self.lookups.remember(bound)
+            if self.lookups:
+                self.lookups.remember(bound)
         record_moved(bound.store, self.sources.moved, now)
 
         def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
@@ -78,9 +79,13 @@ def changed_past(
     never read count, too.
     """
     sources = source_changes(bound, instant_us(now, "now"), intervals, unread=unread)
-    lookups, own = lookup_changes(bound), set(intervals or ())
-    stay = {*sources.gone, *sources.waiting, *sources.unreadable, *own}
-    changed = {**lookups.why, **sources.why}
+    stay = {*sources.gone, *sources.waiting, *sources.unreadable, *(intervals or ())}
+    changed, lookups = dict(sources.why), None
+    if bound.pipeline.lookups:
+        from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
+
+        lookups = lookup_changes(bound)
+        changed = {**lookups.why, **changed}
     why = {each: changed[each] for each in sorted(changed) if each not in stay}
     past, most = ChangedPast(sources, lookups, why), bound.pipeline.limits.max_changed
     if most is None or len(why) <= most:

@@ -13,7 +13,7 @@ read             first, second               then first once more: it has versio
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +21,20 @@ import numpy as np
 
 from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
-from muntin.jobs.inputs.changed_files import changed_files
+from muntin.jobs.inputs.changed_files import SourceChanges, changed_files, seen_up_to
 from muntin.jobs.inputs.listings import of_several
 from muntin.jobs.inputs.listings.listing import listing
-from muntin.jobs.inputs.upstream import SourceChanges, changes_of_upstream, seen_up_to
 from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.records.reports_table import last_accumulated, report_of_source
-from muntin.sources.logged.table_files import log_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from muntin.jobs.inputs.listings.listing import Inputs, Listing
     from muntin.jobs.state.bound import Bound
     from muntin.sources.listing import SourceFile
     from muntin.sources.logged.log import Log
+    from muntin.tasks import Runner
 
 
 def _listing(bound: Bound) -> Listing:
@@ -83,6 +82,52 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
     return _listing(bound).without_files(bound, intervals)
 
 
+@contextmanager
+def inputs_of_run(
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool
+) -> Iterator[Inputs]:
+    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the
+    files are there.
+    """
+    if bound.members:
+        with ExitStack() as members:
+            parts: dict[str, Inputs] = {}
+            for name, each in bound.members.items():
+                with of_several.telling(name):
+                    parts[name] = members.enter_context(
+                        inputs_of_run(each, runner, intervals, allow_missing=allow_missing)
+                    )
+            yield of_several.together(parts)
+        return
+    if not bound.source.needs_spark:
+        yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
+        return
+    from muntin.jobs.inputs.materialised.materialise import materialised
+
+    with materialised(bound, runner, intervals, allow_missing=allow_missing) as given:
+        yield given
+
+
+def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
+    """The definition with its dimensions as they are now; unchanged where it has none, or has been given
+    them.
+
+    `written`: whether tasks will read them, from files below the state. Two rows of a key at the same time
+    are an error.
+    """
+    if not bound.pipeline.lookups or (
+        bound.dimensions and (not written or all(each.path for each in bound.dimensions))
+    ):
+        return bound
+    from muntin.jobs.inputs.dimensions.read_dimensions import read_dimensions, with_file
+
+    dimensions_and_rows = read_dimensions(bound)
+    return replace(
+        bound,
+        dimensions=tuple(with_file(bound, *each) if written else each[0] for each in dimensions_and_rows),
+    )
+
+
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """How the files of a batch differ from the files in its report; None if they do not.
 
@@ -109,6 +154,8 @@ def source_changes(
     batches of an upstream that were never read count, too.
     """
     if bound.source.upstream:
+        from muntin.jobs.inputs.upstream import changes_of_upstream
+
         return changes_of_upstream(bound, unread=unread)
     if bound.source.log:
         return late_commits(bound)
@@ -132,6 +179,8 @@ def late_commits(bound: Bound) -> SourceChanges:
 
     A batch that has changed and cannot be read is compared again by the next run.
     """
+    from muntin.sources.logged.table_files import log_of
+
     log = log_of(bound.source)  # type: ignore[arg-type]  # it is a table
     seen, starts = seen_up_to(bound, log.root), accumulated(bound, bound.frame_sets[0].table).start_us
     if not len(starts):

@@ -4,21 +4,21 @@ which of them are new.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, label, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
+from muntin.jobs.inputs.changed_files import SourceChanges, seen_up_to
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.pending import accumulated, readable
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
-from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.listing import SourceFile
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.paths import batches_of_windows
@@ -27,14 +27,12 @@ from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.records.reports import ReadFile
     from muntin.sources.upstream_windows import WindowSource
-
-_NOTE = "upstream.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,47 +119,6 @@ class Upstream:
         return ledger.entries.start_us if ledger else NO_INTS
 
 
-@dataclass(frozen=True, slots=True)
-class SourceChanges:
-    """Batches whose source is not as it was read.
-
-    Attributes:
-        why: of each batch to read again, in words.
-        marks: an upstream or a table -> up to which segment of its ledger, or commit, that is; and since
-            which.
-        unreadable: batches that have changed and cannot be read -> why.
-        waiting: batches whose files may not be whole yet -> why.
-        gone: batches that rows were read of and that have no file any more.
-        moved: reports of batches whose files have other names or times, and the same content, with these
-            files.
-    """
-
-    why: Mapping[Interval, str] = field(default_factory=dict)
-    marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    unreadable: Mapping[Interval, str] = field(default_factory=dict)
-    waiting: Mapping[Interval, str] = field(default_factory=dict)
-    gone: tuple[Interval, ...] = ()
-    moved: tuple[Mapping[str, Any], ...] = ()
-
-    def remember(self, bound: Bound) -> None:
-        """Note that the batches are read, so that the next run checks later batches alone. Only to be called
-        when they are read.
-
-        What another run has noted meanwhile stays, if it is further.
-        """
-
-        def noted(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - JSON
-            further = {
-                table: number
-                for table, (number, since) in self.marks.items()
-                if (seen := _seen(content, table)) != number and seen <= max(number, since)
-            }
-            return {**(content if isinstance(content, dict) else {}), **further} if further else None
-
-        if self.marks:
-            change_note(bound.folder / _NOTE, noted)
-
-
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
     """The upstream's window, as it is published now; StateError if by another definition of the upstream."""
     theirs = bind(source.upstream, bound.root)
@@ -186,8 +143,6 @@ def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
 
     None whose windows are gone, there or here: what was read of them stays.
     """
-    if bound.source.upstream is None:
-        return SourceChanges()
     theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table  # type: ignore[arg-type]  # it has one
     batches = accumulated(bound, table)
     starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
@@ -222,17 +177,3 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
         for start in changed.tolist()
     ]
     return changed[np.array(anew, np.bool_)]
-
-
-def seen_up_to(bound: Bound, table: str) -> int:
-    """The number of the segment, or the mark of the commit, up to which all batches are read; 0 without a
-    note of this table.
-    """
-    return _seen(read_note(bound.folder / _NOTE), table)
-
-
-def _seen(note: Any, table: str) -> int:  # noqa: ANN401 - JSON
-    try:
-        return int(note[table])
-    except (ValueError, KeyError, TypeError):
-        return 0

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from muntin.errors import ConflictError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
-from muntin.jobs.records.approvals import said_of
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.store.store import after_conflicts
 
@@ -91,9 +90,15 @@ def finish(
     def attempted() -> Finished:
         windows, quality = given.pop() if given else staged_anew()
 
+        def say(starts_of_windows: Mapping[str, Sequence[int]]) -> None:
+            if approval:
+                from muntin.jobs.records.approvals import said_of
+
+                said.update(said_of(approval, quality, starts_of_windows))
+
         def committed(window: str, starts: Sequence[int]) -> None:
             published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
-            said.update(said_of(approval, quality, {window: starts}))
+            say({window: starts})
 
         tell("publish")
         try:
@@ -111,8 +116,7 @@ def finish(
             bound.store.discard(windows.folder)
             raise
         # by this try, or by a try before, which was killed
-        there = {window.window: window.starts for window in windows.windows}
-        said.update(said_of(approval, quality, there))
+        say({window.window: window.starts for window in windows.windows})
         missing = tuple((low, high) for low, high in windows.missing)
         return Finished(
             published_starts, missing, quality, tuple(windows.remarks), changes, tuple(promoted), said

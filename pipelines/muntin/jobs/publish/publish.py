@@ -8,7 +8,6 @@ import numpy as np
 
 from muntin.errors import ConflictError
 from muntin.jobs.housekeeping.compact import compact
-from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.changes import changed_windows
 from muntin.jobs.published.ledger_segments import read_ledger, to_merge, write_segment
 from muntin.jobs.published.lost_commits import table_versions
@@ -16,8 +15,7 @@ from muntin.jobs.published.promotion import check_not_superseded, describe, prom
 from muntin.jobs.published.staged_windows import entries_of, schema_of
 from muntin.jobs.published.window_files import in_types, replaced_windows
 from muntin.jobs.published.window_tables import Published, published
-from muntin.jobs.records.verdicts import check_judged
-from muntin.jobs.tiles.tiers import make_tiers
+from muntin.jobs.state.tiered import has_long_windows
 from muntin.states.derived_columns import has_types
 from muntin.states.frames import is_among
 from muntin.store.contents import problems_of_notes
@@ -68,7 +66,9 @@ def publish(
     if not again:
         check_not_superseded(bound)
     bases = {window.window: _base(bound, window) for window in staged.windows}
-    if validated:
+    if validated and bound.pipeline.expectations:
+        from muntin.jobs.records.verdicts import check_judged
+
         check_judged(bound, staged, approval)
     for window in staged.windows:
         if _publish(bound, staged.folder, window, bases[window.window], changed):
@@ -77,8 +77,14 @@ def publish(
     promoted = promote_complete(bound) if promoting else []
     describe(bound)
     compact(bound)
-    expire(bound)
-    make_tiers(bound)
+    if bound.pipeline.retention:
+        from muntin.jobs.housekeeping.expire import expire
+
+        expire(bound)
+    if any(has_long_windows(bound, frames) for frames in bound.frame_sets):
+        from muntin.jobs.tiles.tiers import make_tiers
+
+        make_tiers(bound)
     return promoted
 
 

@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from muntin.jobs.quarantine.refused_rows_kept import BAD, KEPT, REFUSED
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.row_expressions import RowExpression, row_expressions
 from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT, SOURCE_ROWS
@@ -91,23 +92,8 @@ def _binds(session: duckdb.DuckDBPyConnection, condition: str, rows: str) -> boo
     return False
 
 
-KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
-"""The tables of a split's rows: those that can be computed, the others, and those of the first without
-duplicates.
-"""
 _NO_LINE = -1
 _BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
-REFUSED = pa.schema(
-    [
-        ("reason", pa.string()),
-        ("file", pa.string()),
-        ("position", pa.int64()),
-        ("event_time", pa.string()),
-        ("row", pa.string()),
-        ("line", pa.int64()),
-        ("column", pa.string()),
-    ]
-)
 
 
 def rows_by_file(session: duckdb.DuckDBPyConnection, paths: Sequence[str], *tables: str) -> list[int]:

@@ -16,13 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import StateError
-from muntin.jobs.quarantine.refused_places import REFUSED
-from muntin.jobs.state.replaced_batches import locks
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 from muntin.store.reading import read_files
 from muntin.store.shared_files import replacement, within
-from muntin.store.store import Change, Snapshot, Texts, after_conflicts
+from muntin.store.store import Change, Snapshot, Texts, after_conflicts, locks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +30,21 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
+REFUSED = pa.schema(
+    [
+        ("reason", pa.string()),
+        ("file", pa.string()),
+        ("position", pa.int64()),
+        ("event_time", pa.string()),
+        ("row", pa.string()),
+        ("line", pa.int64()),
+        ("column", pa.string()),
+    ]
+)
+KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
+"""The tables of a split's rows: those that can be computed, the others, and those of the first without
+duplicates.
+"""
 _TRIES = 5
 _MORE = "more"
 _SCHEMA = pa.schema([pa.field(BATCH, INSTANT), *REFUSED])

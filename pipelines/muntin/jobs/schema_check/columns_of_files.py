@@ -19,9 +19,7 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.sources.casts import carried
-from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
-from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.row_times import staged
@@ -199,8 +197,12 @@ def lacking_files(
 
 def _names(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Collection[str]:
     if source.format == "parquet":
-        by_number = selected(source.numbered, path) if source.numbered else ()
-        return [name for _, name in by_number] or pq.read_schema(readable_footer(path)).names
+        if source.numbered:
+            from muntin.sources.logged.numbered_fields import selected
+
+            if by_number := selected(source.numbered, path):
+                return [name for _, name in by_number]
+        return pq.read_schema(readable_footer(path)).names
     return described(session, f"FROM {texts(replace(source, columns={}), path)}")
 
 
@@ -215,7 +217,11 @@ def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Co
         *source.types,
         *source.dedupe,
     )
-    there = with_keys(source, columns)
+    there = columns
+    if source.lookups:
+        from muntin.sources.reading.dimension import with_keys
+
+        there = with_keys(source, columns)
     for name in named:
         if name and name not in there:
             return name

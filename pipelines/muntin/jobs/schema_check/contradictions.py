@@ -99,8 +99,3 @@ def waiting(bound: Bound, paths: Sequence[str], conflicts: Sequence[Contradictio
         own = reasons.get(path)
         files.bad.append(BadRow(path, str(own), column=own.column) if own else BadRow(path, other))
     return files
-
-
-def waits(bound: Bound) -> bool:
-    """Whether a batch with a contradiction waits in the quarantine; else it is an error."""
-    return bound.source.on_schema == "quarantine"

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from muntin.aggregates.aggregate import sealed
-from muntin.aggregates.grouping import asked_of
+from muntin.aggregates.aggregate import asked_of, sealed
 from muntin.definition.expressions import hint
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.nested_types import is_nested
-from muntin.sources.reading.dimension import with_keys
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
 from muntin.sources.reading.refused_rows import Taken
@@ -35,7 +33,12 @@ def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, colum
 
     `rows`: SQL, as `staged` gives it.
     """
-    _check_keys(bound, with_keys(bound.source, columns))
+    there = columns
+    if bound.source.lookups:
+        from muntin.sources.reading.dimension import with_keys
+
+        there = with_keys(bound.source, columns)
+    _check_keys(bound, there)
     if bound.pipeline.where:
         _try(
             session,

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
-from muntin.jobs.schema_check.contradictions import waits
 from muntin.sources.casts import OFFSET, YEAR_FIRST
 from muntin.sources.reading.column_types import as_text, column_types, times_in
 from muntin.sources.reading.scan import first_line, quoted, scan, texts
@@ -149,7 +148,7 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
     """Name -> SQL type of the columns of the first files with rows; {} where that takes long and is not
     needed.
     """
-    if bound.source.format != "parquet" and not waits(bound):
+    if bound.source.format != "parquet" and bound.source.on_schema != "quarantine":
         return {}
     session = kept_session(bound.source.timezone)
     let_read(session, bound.source, chain(*pieces))

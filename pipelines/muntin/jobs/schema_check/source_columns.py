@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from muntin.aggregates.grouping import asked_of
+from muntin.aggregates.aggregate import asked_of
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.schema_check.contradictions import contradictions, waits
-from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.definition_fit import check_fit
 from muntin.jobs.schema_check.first_files import check_names, check_times, first_with_rows
 from muntin.jobs.state.source_note import noted
@@ -112,10 +110,13 @@ def bound_types(
         with suppress(FileNotFoundError):  # gone since it was listed
             if types := _of_good_rows(session, bound, state_schemas, pieces):
                 return types
+        from muntin.jobs.schema_check.contradictions import contradictions
+        from muntin.jobs.schema_check.contradictions import reported as contradicted
+
         first = first_with_rows(session, bound, pieces)
         before = noted(bound.folder, bound.source.member)
         conflicts = contradictions(session, bound, before, first)
-        if conflicts and waits(bound):
+        if conflicts and bound.source.on_schema == "quarantine":
             others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
             if others:
                 return bound_types(bound, state_schemas, others)

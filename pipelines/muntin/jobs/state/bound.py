@@ -72,6 +72,11 @@ class Bound:
         return self.folder.parent
 
     @property
+    def others(self) -> list[AnyPath]:
+        """The states of other definitions of the pipeline."""
+        return [folder for folder in state.states_of(self.home) if folder.name != self.state]
+
+    @property
     def root(self) -> AnyPath:
         """The folder above the states of all pipelines."""
         return self.home.parent
@@ -84,11 +89,11 @@ class Bound:
     def source(self) -> Source:
         """The source of the rows; of a run, with the dimensions that they look up."""
         source: Source = self.pipeline.source  # type: ignore[assignment]
-        return (
-            replace(source, lookups=self.dimensions)
-            if self.dimensions and not self.pipeline.sources
-            else source
-        )
+        if not self.dimensions or self.pipeline.sources:
+            return source
+        name = source.member.name if source.member else ""
+        lookups = tuple(each for each in self.dimensions if not each.of or name in each.of)
+        return replace(source, lookups=lookups)
 
     @cached_property
     def _facts(self) -> str:

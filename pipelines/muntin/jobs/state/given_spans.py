@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.definition.spelling import many
-from muntin.engine.given_spans import GivenSpans, given_spans
 from muntin.store.contents import problem_of
 from muntin.store.parquet import encoded, read_parquet, write_named
 from muntin.store.paths import GIVEN, digest_of
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muntin.definition.pipeline import Pipeline
+    from muntin.engine.given_spans import GivenSpans
     from muntin.jobs.state.bound import Bound
     from muntin.timeline.ledger import Ledger
     from muntin.windows.kind import Window
@@ -89,6 +89,8 @@ def as_published(bound: Bound, window: str, ledger: Ledger | None) -> Window | N
         table = read_parquet(str(path))
     except (OSError, pa.ArrowException):
         return None
+    from muntin.engine.given_spans import given_spans
+
     spans = given_spans(table, kind.given_by.keys)
     return kind.with_spans(lambda: spans)  # type: ignore[return-value]
 

@@ -1,18 +1,11 @@
-"""Batches that are replaced in a table beside the states: ids of events, and what events looked up.
-
-Names that lock batches: of two commits that replace a batch, from one snapshot of a
-table, one succeeds.
-"""
+"""Batches that are replaced in a table beside the states: ids of events, and what events looked up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from muntin.states.keys import scattered
 from muntin.store.shared_files import replacement
-from muntin.store.store import Change, after_conflicts
+from muntin.store.store import Change, after_conflicts, locks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +15,6 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File, Texts
-
-_LOCKS = 64  # few enough for the log of a table to keep for ever
-
-
-def locks(starts: Ints) -> list[str]:
-    """The names that lock these batches. Two batches may share a name."""
-    return [f"batch/{number}" for number in np.unique(scattered(starts) % np.uint64(_LOCKS)).tolist()]
-
-
-def every_lock() -> list[str]:
-    """The names that lock all batches."""
-    return [f"batch/{number}" for number in range(_LOCKS)]
-
 
 _TRIES = 5
 

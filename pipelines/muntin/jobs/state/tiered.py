@@ -46,16 +46,23 @@ class Tiered:
         return f"{TIERS}/{kind}{spell(self.frames.width_us)}_by_{self.scale.base}"
 
 
+def has_long_windows(bound: Bound, frames: FrameSet) -> bool:
+    """Whether a set of frames may have tiers."""
+    return _has_tiles(frames) and bool(_long(bound, frames))
+
+
+def _long(bound: Bound, frames: FrameSet) -> dict[str, Even]:
+    """The grids of the long windows of a set of frames."""
+    tile_us = Scale(frames.width_us, BASE).span_us(1)
+    grids = {name: bound.windows[name].even for name in frames.windows}
+    return {name: even for name, even in grids.items() if even and LONG <= even.size_us / tile_us <= MOST}
+
+
 def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:
     """The tiers of a set of frames; None if it has none. `schema`: of the table of its states."""
-    scale = Scale(frames.width_us, BASE)
-    grids = {name: bound.windows[name].even for name in frames.windows}
-    long = {
-        name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST
-    }
-    if not _has_tiles(frames) or not long or schema is None:
+    if not has_long_windows(bound, frames) or schema is None or not _regroup(bound, schema):
         return None
-    return Tiered(frames, scale, long) if _regroup(bound, schema) else None
+    return Tiered(frames, Scale(frames.width_us, BASE), _long(bound, frames))
 
 
 def tiered_history(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:

@@ -121,9 +121,7 @@ def _of_table(state: AnyPath, frames: str) -> Batches:
 
 def newest_earlier(bound: Bound) -> AnyPath | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
-    present = bound.folder
-    others = [folder for folder in states_of(present.parent) if folder != present]
-    return newest_read(others)
+    return newest_read(bound.others)
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:

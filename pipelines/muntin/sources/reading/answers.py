@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from muntin.engine.versions import NEVER, met, valid_versions
 from muntin.sources.casts import SIGNED
-from muntin.sources.reading.dimension import applied, versions_in
+from muntin.sources.reading.dimension import versions_in
 from muntin.sources.reading.dimension_versions import text_hash
 from muntin.sources.reading.scan import quoted
 from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
@@ -141,10 +141,9 @@ def with_answers(
     `rows` have the same order whatever is read of them; `looks_up`: SQL that is true for rows that look up;
     `batch_us`: start of the batch; None: rows say it themselves, in `ROW_BATCH`.
     """
-    dimensions = applied(source)
     answers = dict[str, pa.Array]()
     lookup_logs = list[pa.Table]()
-    for each in dimensions:
+    for each in source.lookups:
         versions = versions_in(each.path)
         version, of_batch = _looked_up(session, each, versions, rows, looks_up, batch_us)
         values = versions.values.take(pa.array(version, mask=version < 0))

@@ -13,10 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
-from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, read_before
-from muntin.sources.exact_json import NO_DOUBLE, is_rounded, lost_number, may_have_lost
+from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, is_rounded, read_before
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
-from muntin.sources.reading.footers import check_declared
 from muntin.sources.reading.scan import (
     UNTOLD,
     Reading,
@@ -69,6 +67,8 @@ def column_types(
     if source.format == "parquet":
         types = described(session, f"FROM {scan(source, paths)}")
         if declared:
+            from muntin.sources.reading.footers import check_declared
+
             check_declared(session, source, types, paths, used)
         looked_at = _looked_at(source, types, used)
         ours = _ours(types, used)
@@ -214,6 +214,8 @@ def check_numbers(
     lines = _lines(source, paths)
 
     def check() -> None:
+        from muntin.sources.exact_json import NO_DOUBLE, lost_number, may_have_lost
+
         suspect_lines = session.execute(
             f"SELECT line FROM (SELECT json::VARCHAR AS line FROM {lines}) WHERE {may_have_lost('line')}"
         )

@@ -18,7 +18,7 @@ from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.scan import literal, nulls, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from muntin.sources.source import Columns, Source
     from muntin.states.frames import Ints
@@ -72,22 +72,16 @@ class Dimension:
         )
 
 
-def applied(source: Source) -> Sequence[Dimension]:
-    """The dimensions that rows of a source look up."""
-    name = source.member.name if source.member else ""
-    return [each for each in source.lookups if not each.of or name in each.of]
-
-
 def empty_columns(source: Source, columns: Columns) -> Iterator[str]:
     """SQL for the columns that look-ups fill, without a value and with their types."""
-    for each in applied(source):
+    for each in source.lookups:
         _check(each, source, columns)
         yield nulls({each.name: each.kind, **each.flat_kinds})
 
 
 def with_keys(source: Source, columns: Columns) -> dict[str, str]:
     """Name -> SQL type of the columns of a source, and of looked-up columns that are keys."""
-    return {**columns, **{name: kind for each in applied(source) for name, kind in each.flat_kinds.items()}}
+    return {**columns, **{name: kind for each in source.lookups for name, kind in each.flat_kinds.items()}}
 
 
 def _check(dimension: Dimension, source: Source, columns: Columns) -> None:

@@ -9,7 +9,6 @@ from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.sources.reading.refused_rows import EARLIEST
 from muntin.sources.reading.row_times import is_event_time
 from muntin.sources.reading.scan import aliased, quoted
-from muntin.sources.reading.values_once import values_once
 from muntin.sources.sessions.row_expressions import guarded
 from muntin.states.columns import (
     ARRIVAL_TIME,
@@ -137,6 +136,8 @@ def rows_as_states(
     lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
     if not frames.by_arrival or any(each.seal or each.is_state for each in fields):
         return None
+    from muntin.sources.reading.values_once import values_once
+
     of_frame = partial(is_event_time, pipeline.origin.event_time, columns)
     if (once := values_once(lifts, natural, kinds, of_frame)) is None:
         return None

@@ -18,8 +18,8 @@ import duckdb
 import numpy as np
 
 from muntin.errors import SourceError
+from muntin.sources.casts import is_rounded
 from muntin.sources.dialect import UTF_8
-from muntin.sources.exact_json import is_rounded
 from muntin.sources.path_templates import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.definition.durations import spell
 from muntin.sources.casts import names_zone
-from muntin.sources.reading import local_times
 from muntin.sources.reading.row_times import event_time, local_time, undecided_arrival
 from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
@@ -87,6 +86,8 @@ def reason(source: Source, columns: Columns, times: Taken) -> str:
         local_time(source, source.event_time, columns),
         undecided_arrival(source, columns),
     )
+    if local or arrival:
+        from muntin.sources.reading import local_times
     unclear = local_times.reason(source, "event time", local, f"{EVENT_TIME} IS NULL") if local else ""
     if columns.get(source.event_time) == "VARCHAR" and not source.time_format:
         word = (

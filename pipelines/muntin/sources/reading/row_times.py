@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant, with_point
 from muntin.sources.reading.column_hints import check_named, no_column
-from muntin.sources.reading.dimension import empty_columns
-from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, nulls, quoted
-from muntin.sources.repeated_rows import identity
 from muntin.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -47,11 +44,11 @@ def undecided_arrival(source: Source, columns: Columns) -> tuple[str, str] | Non
     instant.
     """
     local = local_time(source, source.arrival_time, columns) if source.arrival_time else None
-    return (
-        None
-        if local is None or decides(source)
-        else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
-    )
+    if local is None:
+        return None
+    from muntin.sources.reading.local_times import at, decides
+
+    return None if decides(source) else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
 
 
 def is_event_time(name: str, columns: Columns, value: str) -> bool:
@@ -72,8 +69,11 @@ def instant(source: Source, name: str, what: str, columns: Columns) -> str:
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
     column, kind, local = quoted(name), columns[name], local_time(source, name, columns)
-    if local and (kind != "VARCHAR" or source.time_format):
-        return at(source, local)
+    if local:
+        from muntin.sources.reading.local_times import at
+
+        if kind != "VARCHAR" or source.time_format:
+            return at(source, local)
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _timestamp_us(column, kind)
     if counted := _of_number(source, column, kind):
@@ -219,14 +219,21 @@ def _timed(source: Source, rows: str, columns: Columns, place: str, apart: str =
     check_named(source, columns)
     if place and (section := source.section):
         place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
-    place += "".join(f", {each}" for each in empty_columns(source, columns))
+    if source.lookups:
+        from muntin.sources.reading.dimension import empty_columns
+
+        place += "".join(f", {each}" for each in empty_columns(source, columns))
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:
+        from muntin.sources.repeated_rows import identity
+
         place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
     time = event_time(source, columns)
     local = local_time(source, source.event_time, columns)
     if local:
+        from muntin.sources.reading.local_times import TOLD, by_arrival, odd
+
         place += f", {odd(local)} AS {ODD}"
     if local and source.ambiguous == "arrival":
         rows = by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else "")

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
-from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import is_nested
 from muntin.sources.path_templates import with_folders
 from muntin.sources.reading.row_groups import ROW
@@ -139,9 +138,15 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
 def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None, *, named: bool) -> str:
     """The rows of files of Parquet, with the columns of their table where it knows them by number."""
     relations = list[str]()
-    for chosen, files in groupby(
-        paths, lambda path: selected(source.numbered, path) if source.numbered else ()
-    ):
+
+    def by_number(path: str) -> tuple[tuple[str, str], ...]:
+        if not source.numbered:
+            return ()
+        from muntin.sources.logged.numbered_fields import selected
+
+        return selected(source.numbered, path)
+
+    for chosen, files in groupby(paths, by_number):
         table = f"read_parquet({files_sql(source, [*files])}, {_AS_IT_STANDS}, {name})"
         columns = ", ".join(
             [
@@ -184,7 +189,8 @@ def with_columns(source: Source, table: str, *, named: bool = False) -> str:
 
     `named`: whether the column `FILE_PATH` is wanted.
     """
-    table = with_folders(source.hive, table, FILE_PATH, named=named) if source.hive else table
+    if source.hive:
+        table = with_folders(source.hive, table, FILE_PATH, named=named)
     return _with_nulls(table, source.columns)
 
 

@@ -123,24 +123,6 @@ _READ: dict[str, tuple[Dimension, pa.Table]] = {}
 _MOST = 4
 
 
-def with_dimensions(bound: Bound, *, written: bool = False) -> Bound:
-    """The definition with its dimensions as they are now; unchanged where it has none, or has been given
-    them.
-
-    `written`: whether tasks will read them, from files below the state. Two rows of a key at the same time
-    are an error.
-    """
-    if not bound.pipeline.lookups or (
-        bound.dimensions and (not written or all(each.path for each in bound.dimensions))
-    ):
-        return bound
-    dimensions_and_rows = read_dimensions(bound)
-    return replace(
-        bound,
-        dimensions=tuple(_written(bound, *each) if written else each[0] for each in dimensions_and_rows),
-    )
-
-
 def read_dimensions(bound: Bound) -> list[tuple[Dimension, pa.Table]]:
     """Each dimension and its versions, in the order of the definition."""
     return [_read(bound, name, each) for name, each in bound.pipeline.lookups.items()]  # type: ignore[arg-type]  # the look-ups of `sources`
@@ -187,7 +169,7 @@ def _files(lookup: Lookup) -> tuple[Source, Sequence[SourceFile]]:
     return source, source_files(source, [any_interval])[0][any_interval]
 
 
-def _written(bound: Bound, dimension: Dimension, versions: pa.Table) -> Dimension:
+def with_file(bound: Bound, dimension: Dimension, versions: pa.Table) -> Dimension:
     """The dimension with the file of its versions, which is written unless it is there."""
     folder, name = bound.folder / DIMENSIONS, path_of_versions(dimension.name, dimension.digest)
     write_named(versions, folder, lambda _: name)

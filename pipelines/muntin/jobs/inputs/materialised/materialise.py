@@ -6,7 +6,7 @@ No row goes through the driver.
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,9 +14,8 @@ from muntin import errors
 from muntin.definition.instants import from_us, label, spell_instant
 from muntin.errors import MuntinError, SourceError
 from muntin.files.paths import remove_folder
-from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
-from muntin.jobs.inputs.listings.of_several import check_kept, telling, together
+from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.inputs.materialised.written import ordered, quoted
 from muntin.sources.listing import SourceFile
 from muntin.spark.workers_python import about_python
@@ -156,25 +155,10 @@ def _short(text: str) -> str:
 
 
 @contextmanager
-def inputs_of_run(
+def materialised(
     bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool
 ) -> Iterator[Inputs]:
-    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the
-    files are there.
-    """
-    if bound.members:
-        with ExitStack() as materialised:
-            parts = dict[str, Inputs]()
-            for name, each in bound.members.items():
-                with telling(name):
-                    parts[name] = materialised.enter_context(
-                        inputs_of_run(each, runner, intervals, allow_missing=allow_missing)
-                    )
-            yield together(parts)
-        return
-    if not bound.source.needs_spark:
-        yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
-        return
+    """The inputs of batches that Spark reads, as `inputs_of_run` gives them."""
     try:
         files_of_batches = materialise(bound, runner.spark, intervals)
         if not allow_missing:
