@@ -19,7 +19,7 @@ from tests.simulation.world import World
 STEPS = (range(2, 6), (1, 1, 1, 1))
 LATE = (0, 0, 0, 1, 2, 4)  # minutes
 DAMAGED = 0.2
-OFTEN = (2, 2, 1, 1)  # kinds of worlds: that with both kinds of windows is the longest
+OFTEN = (2, 2, 1, 1, 2)  # kinds of worlds: that with both kinds of windows is the longest
 VERBS = 40  # about as many as a run has
 CUTS, TURNS = 6, 80  # the power may fail so often in a step, after so many turns
 

@@ -18,8 +18,9 @@ ROOT = "/simulated/state"
 HOME = f"{ROOT}/world"
 SIZE = 3  # minutes of a sliding window
 CARRY = 2  # minutes that a value lasts
+LATENESS = 2  # minutes that late rows revise a window for
 
-KINDS = {"sliding": ("sliding",), "carried": ("carried",), "both": ("sliding", "carried"), "lasting": ("lasting",)}
+KINDS = {"sliding": ("sliding",), "carried": ("carried",), "both": ("sliding", "carried"), "lasting": ("lasting",), "revised": ("revised",)}
 SALTS = {"plain": 2, "grace": 3, "more": 2}  # what sets windows by arrival of one definition apart from another's
 VARIANTS = ("plain", "grace", "more")
 
@@ -33,6 +34,7 @@ def pipeline(kind: str, variant: str = "plain") -> Pipeline:
         "sliding": windows.sliding(f"{SIZE}m", step="1m", grace=grace),
         "carried": windows.arrival(windows.by_count(count)),
         "lasting": windows.sliding(f"{SIZE}m", step="1m", grace=grace, dense=True),
+        "revised": windows.sliding(f"{SIZE}m", step="1m", grace=grace, allowed_lateness=f"{LATENESS}m"),
     }
     more = {"largest": agg.max("x")} if variant == "more" else {}
     more |= {"held": agg.last("x", carry=f"{CARRY}m")} if kind == "lasting" else {}
@@ -71,7 +73,7 @@ def rule(window: str, variant: str) -> Rule:
     """How a window of a definition follows from batches."""
     if window == "carried":
         return Rule(None, SALTS[variant])
-    return Rule(SIZE, int(variant == "grace"), CARRY if window == "lasting" else 0)
+    return Rule(SIZE, int(variant == "grace"), CARRY * (window == "lasting"), LATENESS * (window == "revised"))
 
 
 def salt(bound: Bound, window: str) -> int:

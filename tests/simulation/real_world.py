@@ -45,12 +45,20 @@ SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x
 WINDOWS = {
     "sliding": {"sliding": windows.sliding("3m", step="1m"), "visits": windows.session("90s")},
     "lasting": {"lasting": windows.sliding("3m", step="1m", dense=True)},
+    "revised": {
+        "revised": windows.sliding("3m", step="1m", allowed_lateness="2m"),
+        "stays": windows.session("90s", allowed_lateness="3m"),
+        "over": windows.while_("x > 7e7", at_most="150s", allowed_lateness="2m"),
+        "distinct": windows.unique_sliding("2m", resolution="1m", allowed_lateness="2m"),
+    },
     "carried": {"carried": windows.arrival(windows.by_count(3)), "above": windows.while_("x > 7e7", at_most="150s")},
 }
 GRACE = {
     "sliding": windows.sliding("3m", step="1m", grace="1m"),
     "lasting": windows.sliding("3m", step="1m", dense=True, grace="1m"),
     "visits": windows.session("90s", grace="1m"),
+    "revised": windows.sliding("3m", step="1m", grace="1m", allowed_lateness="1m"),
+    "stays": windows.session("90s", grace="1m", allowed_lateness="3m"),
     "above": windows.while_("x > 7e7", at_most="150s", grace="1m"),
 }
 

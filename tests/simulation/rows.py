@@ -16,12 +16,13 @@ PRIME = 2**61 - 1
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How windows follow from batches. `size`: minutes of a sliding window; None: windows by arrival. `grace`: minutes, or rows. `carry`:
-    minutes that an amount lasts behind its minute.
+    minutes that an amount lasts behind its minute. `late`: minutes for which rows revise a window that was closed.
     """
 
     size: int | None
     grace: int
     carry: int = 0
+    late: int = 0
 
 
 def good(rows: Sequence[Row]) -> list[Row]:
@@ -44,12 +45,18 @@ def expected(rule: Rule, batches: Sequence[tuple[int, Sequence[Row]]]) -> list[W
 def _sliding(batches: Sequence[tuple[int, Sequence[Row]]], rule: Rule) -> list[Window]:
     found = list[Window]()
     for place, (minute, _) in enumerate(batches):
-        known = [row for _, rows in batches[: place + 1] for row in rows]
+        later = [rows for _, rows in batches[: None if rule.late else place + 1]]
         last = minute + 1 - rule.grace
-        first = last if place else min([event for event, _ in known], default=last) + 1
+        first = last if place else min([event for rows in later for event, _ in rows], default=last) + 1
         for end in range(first, last + 1):
-            found += [(*window, minute) for window in sliding(rule, known, end)]
+            counting = [rows for at, rows in enumerate(later) if at <= place or end > _final(batches, at, rule)]
+            found += [(*window, minute) for window in sliding(rule, [row for rows in counting for row in rows], end)]
     return found
+
+
+def _final(batches: Sequence[tuple[int, Sequence[Row]]], place: int, rule: Rule) -> int:
+    """The last end of a window for which rows of a batch come too late."""
+    return batches[place - 1][0] + 1 - rule.grace - rule.late
 
 
 def sliding(rule: Rule, known: Sequence[Row], end: int) -> list[tuple[int, int, int, int]]:

@@ -140,11 +140,12 @@ def _states(shard: Shard) -> list[tuple[int, int, int]]:
 def _sliding(shard: Shard, states: Sequence[tuple[int, int, int]]) -> list[Window]:
     """The windows that the wanted batches close; the last value is the position of the batch."""
     found, window = list[Window](), shard.bound.windows[shard.window]
-    floor, how = closing(window, shard.watermarks_us).floor, rule(shard.window, "plain")
+    when, how = closing(window, shard.watermarks_us), rule(shard.window, "plain")
     for at in shard.wanted.tolist():
-        known = [(event, amount) for place, event, amount in states if place <= at]
-        low, last = (int((us - START_US) // MINUTE_US) for us in (floor[at], floor[at + 1]))
-        for end in range(max(low, min([event for event, _ in known], default=last)) + 1, last + 1):
+        low, last = (int((us - START_US) // MINUTE_US) for us in (when.floor[at], when.floor[at + 1]))
+        counting = [state for state in states if state[0] <= at or when.lateness_us]
+        for end in range(max(low, min([event for _, event, _ in counting], default=last)) + 1, last + 1):
+            known = [state[1:] for state in counting if state[0] <= at or START_US + end * MINUTE_US > when.final[state[0]]]
             found += [(*each, at) for each in sliding(how, known, end)]
     return found
 

@@ -24,6 +24,7 @@ class Shop:
     folder: Path
     to: Any
     value: str = "v"
+    lateness: str = "0s"
 
     @property
     def pipeline(self) -> Pipeline:
@@ -33,7 +34,7 @@ class Shop:
             schedule="1h",
             start=START,
             keys=["k"],
-            windows={"hour": windows.tumbling("1h")},
+            windows={"hour": windows.tumbling("1h", allowed_lateness=self.lateness)},
             aggregates={"v": agg.last(self.value)},
             to=self.to,
         )
@@ -42,10 +43,11 @@ class Shop:
     def bound(self) -> Bound:
         return bind(self.pipeline, self.folder / "state")
 
-    def write(self, at: int, kind: pa.DataType, rows: Mapping[str, Any]) -> None:
+    def write(self, at: int, kind: pa.DataType, rows: Mapping[str, Any], of: int | None = None) -> None:
+        """The file of a batch, whose events are of its hour, or `of` another hour."""
         (self.folder / "data").mkdir(exist_ok=True)
         columns = [
-            pa.repeat(pa.scalar(START + at * HOUR, pa.timestamp("us", tz="UTC")), len(rows)),
+            pa.repeat(pa.scalar(START + (at if of is None else of) * HOUR, pa.timestamp("us", tz="UTC")), len(rows)),
             pa.array(rows),
             pa.array([*rows.values()], kind),
         ]

@@ -57,6 +57,17 @@ def test_a_type_that_widens_in_the_files(tmp_path: Path, place: Place, change: s
     assert shop.sent().rows == 0
 
 
+# hour 0: a, b    hour 1: a, an event of hour 0 that comes late
+def test_a_late_row_corrects_what_was_sent(tmp_path: Path, place: Place) -> None:
+    shop = Shop(tmp_path, place.sink(), lateness="5h")
+    shop.write(0, pa.float64(), {"a": 0.5, "b": 0.5})
+    shop.ran(0)
+    shop.write(1, pa.float64(), {"a": 0.75}, of=0)
+    sent = shop.ran(1)
+    assert (sent.failed, {k: v for (k, _), v in shop.published().items()}) == ("", {"a": 0.75, "b": 0.5})
+    assert differences(shop.published(), place.held()) == []
+
+
 @pytest.mark.parametrize(("place", "change"), paired(PLACES, RETYPED), indirect=["place"])
 def test_a_type_of_another_definition(tmp_path: Path, place: Place, change: str) -> None:
     kind, value, expression = RETYPED[change]
