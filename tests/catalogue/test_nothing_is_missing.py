@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 
+from docs.windows.panel import told
 from docs.windows.pictures import HERE
 from muntin import aggregates, windows
 from tests.catalogue.aggregates import CARRYING, NO_STATES, ROWS, Row
@@ -65,6 +66,19 @@ def missing_of_kind(kind: Kind) -> Iterator[str]:
     for file in (f"{kind.page}.md", f"{kind.page}.svg"):
         if not (HERE / file).exists():
             yield f"{kind.name} lacks docs/windows/{file}: {'write the page' if file.endswith('md') else 'python -m docs.windows.pictures'}"
+        elif file.endswith("md"):
+            yield from missing_on_the_page(kind, (HERE / file).read_text(encoding="utf-8"))
+
+
+def missing_on_the_page(kind: Kind, page: str) -> Iterator[str]:
+    if f"]({kind.page}.svg)" not in page:
+        yield f"docs/windows/{kind.page}.md does not show its picture: write ![what it shows]({kind.page}.svg)"
+    for panel in kind.picture:
+        text = "\n".join(["```text", *told(panel), "```"])
+        if text not in page:
+            yield f"docs/windows/{kind.page}.md lacks the text of its picture: write below it\n{text}"
+    if not any(f"{kind.name}(" in block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
+        yield f"docs/windows/{kind.page}.md has no example: write a block of ```python with windows.{kind.name}(...)"
 
 
 def missing_in_the_changelog() -> Iterator[str]:
@@ -79,3 +93,13 @@ def test_every_kind_and_every_aggregate_is_in_the_tables() -> None:
     ]
     missing = [*missing_rows(), *rows, *missing_in_the_changelog()]
     assert not missing, "\n" + "\n".join(missing)
+
+
+def test_what_a_page_lacks_is_named() -> None:
+    kind = next(each for each in KINDS if each.name == "cumulating")
+    missing = [*missing_on_the_page(kind, "# Cumulating windows\n")]
+    assert [said.partition(".md ")[2].partition(":")[0] for said in missing] == [
+        "does not show its picture",
+        *["lacks the text of its picture"] * len(kind.picture),
+        "has no example",
+    ]

@@ -83,7 +83,13 @@ LOST: dict[str, tuple[pa.Array, str]] = {
     "list of decimals": (_of(pa.list_(pa.decimal256(39, 1)), [Decimal("0.1")]), r"decimal\(39,1\), and states have 38 digits at most"),
     "duration": (_of(pa.duration("us"), 1), r'duration\[us\], of which .* types=\{"k": "BIGINT"\} in sources.files'),
     "list of durations": (_of(pa.list_(pa.duration("ns")), [1]), r"duration\[ns\]"),
-    "members": (_of(pa.struct([("a", pa.int64()), ("A", pa.int64())]), {"a": 1, "A": 2}), "members whose names differ in capitals only"),
-    "members of a list": (_of(pa.list_(pa.struct([("a", pa.int64()), ("A", pa.int64())])), [{"a": 1, "A": 2}]), "differ in capitals only"),
+    "members": (
+        _of(pa.struct([("a", pa.int64()), ("A", pa.int64())]), {"a": 1, "A": 2}),
+        "members whose names differ only in capital letters",
+    ),
+    "members of a list": (
+        _of(pa.list_(pa.struct([("a", pa.int64()), ("A", pa.int64())])), [{"a": 1, "A": 2}]),
+        "differ only in capital letters",
+    ),
 }
 """Name -> a column that is refused, and the words of the error."""

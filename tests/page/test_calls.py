@@ -110,7 +110,7 @@ def test_where_a_question_waits_that_comes_first(tmp_path: Path) -> None:
     one = batch(1, "held", step="validate", reason="why", link="http://airflow/ask")
     run = Attempt("r", (), "queued", "ask", 0, 0, link="http://airflow/ask")
     (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": (run,)}, in_airflow=True))
-    assert call.do.startswith("a question waits in Airflow, under Required Actions; or mend")
+    assert call.do.startswith("a question waits in Airflow, under Required Actions: answer it; or correct")
     (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": ()}, in_airflow=True))
     assert "question" not in call.do
 

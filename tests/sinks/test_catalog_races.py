@@ -1,8 +1,8 @@
-"""Processes that open a new catalog at once each make the tables of its database, and one of them comes first."""
+"""Processes that open a new catalog at once each make the tables of its database, and one of them comes first; and disks are full."""
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy.schema import CreateTable
 from muntin.extensions.iceberg.catalogs import catalog_of
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.errors import SinkError
+from tests.soak.disks import can_mount, mounted
 
 BOTH = [IcebergTables.__table__, IcebergNamespaceProperties.__table__]
 
@@ -48,3 +49,17 @@ def test_a_catalog_whose_tables_another_process_makes_first(tmp_path: Path, monk
         catalog.create_namespace("shop")
         assert catalog.list_namespaces() == [("shop",)]
     assert made == [each.name for each in tables]
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs the right to mount")
+def test_the_catalog_lies_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"sqlite:///{tmp_path}/disk/lake.db")
+    with mounted(tmp_path / "disk"):
+        with suppress(OSError), (tmp_path / "disk/other").open("wb", buffering=0) as file:
+            while file.write(bytes(1 << 20)):
+                pass
+        with (
+            pytest.raises(SinkError, match=r"disk is full .+; free space on the disk where the catalog's file lies$"),
+            catalog_of("lake", of_environment, down=SinkError, refused=SinkError),
+        ):
+            pass

@@ -225,7 +225,7 @@ def test_no_catalog_and_no_table(lake: Lake, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(SourceError, match=r"no AIRFLOW_CONN_SEA; name the catalog in pyiceberg's configuration"):
         in_full(sources.iceberg("sea", "shop.orders", event_time="at"))
     monkeypatch.setenv("AIRFLOW_CONN_SEA", '{"conn_type": "iceberg", "extra": {"type": "sql", "uri": "sqlite:////no/where/lake.db"}}')
-    with pytest.raises(StorageError, match=r"catalog sea: .+ see that it is up, can be reached, and lets you in"):
+    with pytest.raises(StorageError, match=r"catalog sea: .+; see that the catalog's file, and the folder where it lies, are there"):
         in_full(sources.iceberg("sea", "shop.orders", event_time="at"))
     monkeypatch.setenv("AIRFLOW_CONN_SEA", f'{{"conn_type": "iceberg", "extra": {{"type": "sql", "uri": "{lake.uri}"}}}}')
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "sqlite:////no/where/lake.db")

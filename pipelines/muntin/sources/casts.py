@@ -28,7 +28,7 @@ NO_DOUBLE = "no double holds"
 YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 OFFSET = ":.*[-+A-Za-z]"
 """A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
-_FINE = r"\.\d{6}\d*[1-9]"  # a part of a microsecond
+_FINE = r"\.\d{6}\d*[1-9]"  # digits finer than a microsecond
 _NO_OFFSET = ":.*[-+](2[4-9]|[3-9][0-9]|[0-9]{2}:?[6-9]|[0-9]{2}:?[0-9]{2}:?[6-9])"
 """A regular expression that finds an offset of a day or more, or with 60 minutes or seconds, which DuckDB
 adds up all the same.

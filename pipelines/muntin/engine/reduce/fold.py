@@ -1,5 +1,5 @@
-"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a
-row.
+"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, so
+that states are combined three times for a row.
 
     row           0    1    2    3  |  4    5    6    7
     suffix     0..3 1..3 2..3    3  |                        from the row to the end of its block

@@ -23,6 +23,7 @@ _TABLE = re.compile(r"[^.{}\"\0/]+(\.[^.{}\"\0/]+)+")
 _FREE: dict[tuple[object, ...], list[Catalog]] = {}
 _CLIENTS = {"pyiceberg", "sqlalchemy", "thrift", "hive_metastore", "botocore", "google"}
 """Libraries by which pyiceberg asks catalogs."""
+_FILE_FAULTS = ("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_READONLY")
 _MADE_BY_PYICEBERG = 2
 """Tables of a catalog in a database, which it makes where they lack."""
 _SECRET = re.compile(r"password|secret|token|credential|key", re.IGNORECASE)
@@ -94,9 +95,7 @@ def catalog_of(
     except Exception as wrong:
         if not isinstance(wrong, OSError) and type(wrong).__module__.partition(".")[0] not in _CLIENTS:
             raise
-        raise down(
-            f"catalog {name}: {_told(wrong, properties)}; see that it is up, can be reached, and lets you in"
-        ) from None
+        raise down(f"catalog {name}: {_told(wrong, properties)}; {_mend(wrong)}") from None
 
 
 @contextmanager
@@ -150,6 +149,16 @@ def _properties(connection: Connection) -> dict[str, Any]:
     if connection.login and connection.password and "credential" not in properties:
         properties["credential"] = f"{connection.login}:{connection.password}"
     return properties
+
+
+def _mend(wrong: Exception) -> str:
+    """What to do where a catalog does not answer. A catalog of SQLite is a file."""
+    code = getattr(getattr(wrong, "orig", None), "sqlite_errorname", "")
+    if code == "SQLITE_FULL":
+        return "free space on the disk where the catalog's file lies"
+    if code.startswith(_FILE_FAULTS):
+        return "see that the catalog's file, and the folder where it lies, are there and can be written"
+    return "see that it is up, can be reached, and lets you in"
 
 
 def _told(wrong: Exception, properties: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Damage, Finding, without
 from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.records.batch_states import NEED_A_PERSON, spelled, stretches
+from muntin.jobs.records.batch_states import CORRECT, NEED_A_PERSON, spelled, stretches
 from muntin.jobs.records.batch_status import batch_states
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
@@ -115,11 +115,8 @@ def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
     for each in stretches(states.of(*NEED_A_PERSON)):
         checks = "".join(f"; {check}" for check in each.one.checks)
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
-        first = "the data or the suite" if each.one.state == "held" else "that"
-        mend = (
-            f"mend {first}, then muntin run FILE"
-            f" {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
-        )
+        first = CORRECT if each.one.state == "held" else "mend that"
+        mend = f"{first}; then muntin run FILE {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
         mend += (
             f"; or publish it all the same: {PUBLISH_DESPITE.format(each.one.verdict)}"
             if each.one.verdict
@@ -128,9 +125,7 @@ def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
         yield Finding(f"{bound.folder}: [{start}, {end})", f"{spelled(each.one)}{checks}", mend)
     for each in stretches(states.despite):
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
-        mend = (
-            "none needed; to replace it: mend the data or the suite, then muntin run FILE with these batches"
-        )
+        mend = f"none needed; to replace it: {CORRECT}; then muntin run FILE with these batches"
         yield Finding(f"{bound.folder}: [{start}, {end})", spelled(each.one), mend)
 
 

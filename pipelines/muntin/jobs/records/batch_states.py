@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 State = Literal["waiting", "running", "failed", "held", "published", "corrected"]
 STATES: tuple[State, ...] = get_args(State)
 NEED_A_PERSON: tuple[State, ...] = ("failed", "held")
+CORRECT = "correct the rows in the source, or the suite if that is wrong"
+"""What a person does first about held windows."""
 _VALIDATE = "validate"
 ASK = "ask"
 """The step of Airflow's runs that asks a person whether to publish what a suite holds."""

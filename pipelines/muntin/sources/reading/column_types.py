@@ -240,7 +240,7 @@ def _check_names(
     paths: Sequence[str],
     used: Used,
 ) -> list[str]:
-    """The names that DuckDB makes up for columns of JSON that differ from another in capitals only."""
+    """The names that DuckDB makes up for columns of JSON that differ from another only in capital letters."""
     small = {name.lower() for name in column_types}
     odd = [
         name for name in column_types if (match := _NUMBERED.fullmatch(name)) and match[1].lower() in small

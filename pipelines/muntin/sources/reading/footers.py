@@ -1,10 +1,10 @@
 """Footers of Parquet files: the types of columns by their writers' schemas, where DuckDB takes them
 for other types and says nothing; and the number of rows and their times, before the rows are read.
 
-Decimals of more than 38 digits become doubles. Of members whose names differ in capitals only, the second
-gets a new name. A duration is a number of its unit, so that a file in nanoseconds is another than the same in
-microseconds. And Spark before 3.0, or in its mode LEGACY, counts days before October 15, 1582 by the Julian
-calendar (https://spark.apache.org/docs/latest/sql-migration-guide.html).
+Decimals of more than 38 digits become doubles. Of members whose names differ only in capital letters, the
+second gets a new name. A duration is a number of its unit, so that a file in nanoseconds is another than the
+same in microseconds. And Spark before 3.0, or in its mode LEGACY, counts days before October 15, 1582 by the
+Julian calendar (https://spark.apache.org/docs/latest/sql-migration-guide.html).
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def check_declared(
 
 
 def _check_apart(path: str, schema: pa.Schema, used: Used) -> None:
-    """Refuse a used column whose name differs from another in capitals only."""
+    """Refuse a used column whose name differs from another only in capital letters."""
     small = [name.lower() for name in schema.names]
     for at, name in enumerate(schema.names):
         if small[at] in small[:at] and used(name):
@@ -140,8 +140,8 @@ def _check_type(source: Source, path: str, field: pa.Field) -> None:
     for kind in _inside(field.type):
         if pa.types.is_struct(kind) and len({each.name.lower() for each in kind}) < kind.num_fields:
             raise SourceError(
-                f"{where} is {field.type}, with two members whose names differ in capitals only; rename one"
-                " of them"
+                f"{where} is {field.type}, with two members whose names differ only in capital letters;"
+                " rename one of them"
             )
         if field.name in source.types:
             continue

@@ -120,14 +120,14 @@ def _of_number(source: Source, column: str, kind: str) -> str | None:
 
 
 def _counted(units: str, unit: str) -> str:
-    """SQL for whole units since 1970 in microseconds; nanoseconds are cut off downwards, before 1970 too."""
+    """SQL for whole units since 1970 in microseconds; rounded down, before 1970 too."""
     if unit == "ns":
         return f"try_cast(({units} - (({units} % 1000) + 1000) % 1000) // 1000 AS BIGINT)"
     return f"try_cast({units} * {_PER_UNIT[unit]} AS BIGINT)"
 
 
 def _with_fraction(units: str, unit: str) -> str:
-    """SQL for units with decimals since 1970 in microseconds; what is finer is cut off downwards."""
+    """SQL for units with decimals since 1970 in microseconds; rounded down."""
     part = f"floor(({units} - floor({units})) * {_PER_UNIT.get(unit, 0)})::BIGINT"
     return f"{_counted(f'try_cast(floor({units}) AS HUGEINT)', unit)} + {part}"
 
@@ -153,7 +153,7 @@ def local_time(source: Source, name: str, columns: Columns) -> str | None:
 
 
 def _timestamp_us(column: str, kind: str) -> str:
-    """SQL for a timestamp or a day in microseconds; nanoseconds are cut off downwards."""
+    """SQL for a timestamp or a day in microseconds; rounded down."""
     if kind.endswith("_NS"):
         function = "make_timestamptz" if kind.startswith(_WITH_ZONE) else "make_timestamp"
         return _finite_us(f"{function}({_counted(f'epoch_ns({column})', 'ns')})")

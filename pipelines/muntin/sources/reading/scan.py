@@ -83,7 +83,7 @@ _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 _LOST = {
     "DOUBLE": "a number that no double is",
     "BIGINT": "a text that is no plain number",
-    **dict.fromkeys(INSTANTS, "a time with a part of a microsecond, or with the name of a zone"),
+    **dict.fromkeys(INSTANTS, "a time with digits finer than a microsecond, or with the name of a zone"),
 }
 """The type of a column of text -> what a value is that the type does not have."""
 _GUESSED_JSON = f"sample_size = -1, map_inference_threshold = -1, {_YEAR_FIRST}"

@@ -10,7 +10,7 @@ from muntin.definition.instants import instant_us
 from muntin.definition.spelling import lasting, many
 from muntin.extensions.page.html import instant
 from muntin.extensions.page.views.commands import again, begin, clear
-from muntin.jobs.records.batch_states import ASK, NEED_A_PERSON, stretches
+from muntin.jobs.records.batch_states import ASK, CORRECT, NEED_A_PERSON, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,7 @@ def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
     count = f"{many(len(each.batches), 'batch')} " if len(each.batches) > 1 else "batch "
     held = one.state == "held"
     do = (
-        "nothing of that run is published: mend the data or the suite, then read the batch again"
+        f"nothing of that run is published: {CORRECT}; then run it again"
         if held
         else "mend that, then run it again"
     )
@@ -113,10 +113,7 @@ def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
         (run.step, run.phase, run.link) == (ASK, "queued", one.link)
         for run in around.of(pipeline_place.name) or ()
     ):
-        do = (
-            "a question waits in Airflow, under Required Actions; or mend the data or the suite, then read"
-            " the batch again"
-        )
+        do = f"a question waits in Airflow, under Required Actions: answer it; or {CORRECT}, and run it again"
     what = "held by a suite" if held else f"failed at {one.step}"
     step = "accumulate" if held or one.step == "check" else one.step
     last_us = each.batches[-1].start_us
