@@ -24,6 +24,7 @@ def arguments() -> argparse.Namespace:
     """What was asked on the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.nexmark", description=__doc__)
     parser.add_argument("--events", type=int, default=10_000_000, help="how many (10,000,000)")
+    parser.add_argument("--generators", type=int, default=1, help="of events: by Beam's default 100; auctions last as much longer (1)")
     parser.add_argument("--runs", type=int, default=3, help="timed runs of each (3)")
     parser.add_argument("--history", type=int, default=1000, help="batches of the history (1000); 0: none")
     parser.add_argument("--only", nargs="+", default=[*QUERIES], choices=[*QUERIES], metavar="QUERY", help="some queries")
@@ -45,7 +46,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = (asked.folder or Path(made)).absolute() / "data/nexmark"
         shutil.rmtree(folder, ignore_errors=True)  # of more events
-        files.write(folder, asked.events)
+        files.write(folder, asked.events, generators=asked.generators)
         race = Race(folder, Path(made, "out"), say)
         outcomes = dict[str, Outcome]()
         for query in asked.only:

@@ -1,7 +1,10 @@
 """Who computes NEXMark's queries, each from files of events to files of rows: `python -m benchmarks.nexmark.engines` is one in a process.
 
-Prints a line of JSON after each job, as `benchmarks.contestant` does.
+Prints a line of JSON after each job, as `benchmarks.contestant` does. A process imports the engine that it is, and no other: its memory is
+the engine's own.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -12,21 +15,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import psutil
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from benchmarks.contestant import timed
-from benchmarks.nexmark import files, queries
-from benchmarks.nexmark.rows import ROWS, as_others
-from benchmarks.ours.pipeline import session as our_session
-from benchmarks.peers.local_spark import session as spark_session
-from examples.demo.home import program_env
-from muntin import read, run
-from muntin.tasks import Local
+from benchmarks.nexmark import queries
+from benchmarks.nexmark.queries import ROWS
+
+if TYPE_CHECKING:
+    import duckdb
 
 FLINK = Path(__file__).parent / "flink"
 FLINK_JARS = FLINK.parents[1] / "data/flink"
@@ -49,18 +48,23 @@ class Engine:
 
 def in_process(query: str, folder: Path, out: Path) -> pa.Table:
     """Muntin in the process."""
+    from muntin.tasks import Local
+
     run_muntin(query, folder, out, Local())
     return read_muntin(query, out)
 
 
 def on_spark(query: str, folder: Path, out: Path) -> pa.Table:
     """Muntin on Spark."""
-    run_muntin(query, folder, out, our_session())
+    run_muntin(query, folder, out, _our_session())
     return read_muntin(query, out)
 
 
 def run_muntin(query: str, folder: Path, root: Path, spark: Any, batches: range | None = None) -> None:  # noqa: ANN401 - as `run` takes it
     """Run some batches of a query's definitions, one definition after the other; without `batches` all that there are."""
+    from benchmarks.nexmark import files
+    from muntin import run
+
     batches = batches or range(len([*(folder / "bid").iterdir()]))
     start, end = (files.BEGIN + number * files.BATCH for number in (batches.start, batches.stop))
     with files.beside(folder.parents[1]):
@@ -70,23 +74,28 @@ def run_muntin(query: str, folder: Path, root: Path, spark: Any, batches: range 
 
 def read_muntin(query: str, root: Path) -> pa.Table:
     """Windows of the last of a query's definitions, those that are not final yet too."""
+    from muntin import read
+
     *_, pipeline = queries.definitions(query)
     (window,) = pipeline.windows
     return read(pipeline, window, root=root, provisional=True)
 
 
-def with_duckdb(query: str, folder: Path, out: Path) -> None:
+def with_duckdb(query: str, folder: Path, out: Path, newest: int | None = None) -> None:
     """DuckDB."""
-    with over(folder) as session:
+    with over(folder, newest) as session:
         session.execute("SET preserve_insertion_order = false")
         session.execute(f"COPY ({queries.for_duckdb(query)}) TO '{out / ROWS}' (FORMAT parquet)")
 
 
-def over(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A session of DuckDB with views of the events."""
+def over(folder: Path, newest: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A session of DuckDB with views of the events, or of so many newest files of each kind."""
+    import duckdb
+
     session = duckdb.connect(config={"threads": os.cpu_count() or 1})
     for kind, more in _views("epoch_us({})").items():
-        session.execute(f"CREATE VIEW {kind} AS SELECT *, {more} FROM read_parquet('{folder}/{kind}/*.parquet')")
+        files = [f"{folder}/{kind}/*.parquet"] if newest is None else sorted(map(str, (folder / kind).iterdir()))[-newest:]
+        session.execute(f"CREATE VIEW {kind} AS SELECT *, {more} FROM read_parquet({files})")
     return session
 
 
@@ -104,7 +113,7 @@ def with_polars(query: str, folder: Path, out: Path) -> None:
 
 def with_spark(query: str, folder: Path, out: Path) -> None:
     """Spark SQL."""
-    spark = spark_session()
+    spark = _spark_session()
     for kind, more in _views("unix_micros({})").items():
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {kind} AS SELECT *, {more} FROM parquet.`{folder / kind}`")
     spark.sql(queries.for_spark(query)).write.parquet(str(out / ROWS))
@@ -121,8 +130,10 @@ def with_flink(query: str, folder: Path, out: Path) -> None:
 
 
 @cache
-def _flink() -> "subprocess.Popen[str]":
+def _flink() -> subprocess.Popen[str]:
     import pyspark
+
+    from examples.demo.home import program_env
 
     half_mb, cores = psutil.virtual_memory().total // 2**21, os.cpu_count() or 1
     jars = [*FLINK_JARS.glob("*.jar"), *(Path(pyspark.__file__).parent / "jars").glob("hadoop-client-*.jar")]
@@ -148,12 +159,24 @@ def _to_flink(statement: str) -> None:
         raise RuntimeError(f"Flink did not carry out: {statement}")
 
 
+def _our_session() -> Any:  # noqa: ANN401 - a session of Spark
+    from benchmarks.ours.pipeline import session
+
+    return session()
+
+
+def _spark_session() -> Any:  # noqa: ANN401 - a session of Spark
+    from benchmarks.peers.local_spark import session
+
+    return session()
+
+
 ENGINES = {
     "muntin": Engine("Muntin", lambda: None, in_process),
-    "muntin-spark": Engine("Muntin on Spark", our_session, on_spark),
+    "muntin-spark": Engine("Muntin on Spark", _our_session, on_spark),
     "duckdb": Engine("DuckDB", lambda: None, with_duckdb),
     "polars": Engine("Polars", lambda: None, with_polars),
-    "spark": Engine("Spark SQL", spark_session, with_spark),
+    "spark": Engine("Spark SQL", _spark_session, with_spark),
     "flink": Engine("Flink SQL", _flink, with_flink),
 }
 
@@ -181,6 +204,10 @@ def main() -> None:
         print(json.dumps(figures), flush=True)
         rows = found.pop()
     if rows is not None:
+        import pyarrow.parquet as pq
+
+        from benchmarks.nexmark.rows import as_others
+
         pq.write_table(as_others(rows), asked.out / ROWS)
 
 

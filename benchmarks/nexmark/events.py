@@ -33,10 +33,15 @@ _CHANNEL_SEED = 2**40
 
 @dataclass(frozen=True)
 class Clock:
-    """When events happen. `every_us`: microseconds between two; `group`: so many are shuffled, so that times come out of order."""
+    """When events happen.
+
+    `every_us`: microseconds between two. `group`: so many are shuffled, so that times come out of order. `generators`: among so many Beam
+    would share the events: each thinks that time goes so many times as fast from event to event, so that auctions last as much longer.
+    """
 
     every_us: int = 10_000
     group: int = 1
+    generators: int = 1
 
     def numbers(self, low: int, high: int) -> Ints:
         """The numbers of the events that come at places from `low` up to `high`."""
@@ -88,7 +93,8 @@ def persons(numbers: Ints, clock: Clock) -> pa.Table:
 def auctions(numbers: Ints, clock: Clock) -> pa.Table:
     """The auctions of these numbers."""
     drawn = np.empty((5, len(numbers)), np.int64)
-    horizon_ms = clock.times_ms(numbers + _IN_FLIGHT * _EVERY // _AUCTIONS) - clock.times_ms(numbers)
+    later = numbers + _IN_FLIGHT * _EVERY // _AUCTIONS * clock.generators
+    horizon_ms = clock.times_ms(later) - clock.times_ms(numbers)
     names, descriptions, extra = _texts(numbers, 20), _texts(numbers, 100), _texts(numbers, 600)
     _auctions(numbers, horizon_ms, drawn, names, descriptions, extra)
     seller, category, first, length_ms, reserve = drawn

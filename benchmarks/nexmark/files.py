@@ -15,11 +15,10 @@ from benchmarks.nexmark.events import BEGIN_MS, Clock, auctions, bids, of_auctio
 
 BEGIN = datetime.fromtimestamp(BEGIN_MS / 1000, UTC)
 BATCH = timedelta(minutes=1)
-KINDS = ("bid", "auction", "person")
 _MS = pa.scalar(1000, pa.duration("us"))
 
 
-def write(folder: Path, events: int, *, a_second: int = 10_000, group: int = 1, extra: bool = False) -> list[datetime]:
+def write(folder: Path, events: int, *, a_second: int = 10_000, group: int = 1, generators: int = 1, extra: bool = False) -> list[datetime]:
     """Write the events.
 
     Args:
@@ -27,12 +26,13 @@ def write(folder: Path, events: int, *, a_second: int = 10_000, group: int = 1, 
         events: how many.
         a_second: how many of them happen in a second.
         group: so many are shuffled, so that some come in a batch behind their own.
+        generators: how many generators of Beam they come of; auctions last as many times longer.
         extra: whether bids have the text that only makes them longer.
 
     Returns:
         The starts of the batches.
     """
-    clock, each = Clock(1_000_000 // a_second, group), a_second * int(BATCH.total_seconds())
+    clock, each = Clock(1_000_000 // a_second, group, generators), a_second * int(BATCH.total_seconds())
     starts = []
     for number, low in enumerate(range(0, events, each)):
         starts.append(BEGIN + number * BATCH)

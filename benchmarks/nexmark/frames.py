@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 from polars import col
 
-from benchmarks.nexmark.files import KINDS
+from benchmarks.nexmark.queries import KINDS
 
 _TWO, _TEN, _MINUTE, _DAY = 2_000_000, 10_000_000, 60_000_000, 86_400_000_000
 _RANKS = {"low": col("price") < 10_000, "middle": col("price").is_between(10_000, 999_999), "high": col("price") >= 1_000_000}
@@ -25,22 +25,20 @@ def _until(frame: pl.LazyFrame, width: int) -> pl.LazyFrame:
     return frame.with_columns(ends=col("begins") + width)
 
 
-def _ranked(what: Callable[[pl.Expr], pl.Expr], column: str, name: str, all_of_them: str = "") -> dict[str, pl.Expr]:
-    ranks = {f"{name}_{word}": what(col(column).filter(rank)) for word, rank in _RANKS.items()}
-    return {all_of_them or name: what(col(column)), **ranks}
+def _counted() -> dict[str, pl.Expr]:
+    return {"total": pl.len().cast(pl.Int64), **{f"bids_{word}": rank.sum().cast(pl.Int64) for word, rank in _RANKS.items()}}
 
 
-def _counted(column: pl.Expr) -> pl.Expr:
-    return column.len().cast(pl.Int64)
+def _by_rank(bid: pl.LazyFrame, *keys: str) -> pl.LazyFrame:
+    """Rows of a bidder or an auction become one before they are counted."""
+    bids, sums = _placed(bid, _DAY), [col("newest").max(), *(col(name).sum() for name in _counted())]
 
+    def each(of: str, *more: pl.Expr) -> pl.LazyFrame:
+        some = {f"{of}s_{word}": (col(f"bids_{word}") > 0).sum().cast(pl.Int64) for word in _RANKS}
+        rows = bids.group_by(*keys, "begins", of).agg(newest=col("us").max(), **_counted())
+        return rows.group_by(*keys, "begins").agg(*more, **{f"{of}s": pl.len().cast(pl.Int64)}, **some)
 
-def _distinct(column: pl.Expr) -> pl.Expr:
-    return column.n_unique().cast(pl.Int64)
-
-
-def _by_rank() -> dict[str, pl.Expr]:
-    bids, bidders = _ranked(_counted, "price", "bids", "total"), _ranked(_distinct, "bidder", "bidders")
-    return bids | bidders | _ranked(_distinct, "auction", "auctions")
+    return _until(each("bidder", *sums).join(each("auction"), on=[*keys, "begins"]), _DAY)
 
 
 def _q3(auction: pl.LazyFrame, person: pl.LazyFrame) -> pl.LazyFrame:
@@ -92,17 +90,16 @@ def _q7(bid: pl.LazyFrame) -> pl.LazyFrame:
 def _q8(person: pl.LazyFrame, auction: pl.LazyFrame) -> pl.LazyFrame:
     came = _placed(person, _TEN).select("seller", "begins", "name")
     sold = _placed(auction, _TEN).group_by("seller", "begins").agg(auctions=pl.len().cast(pl.Int64))
-    both = came.join(sold, on=["seller", "begins"], how="full", coalesce=True)
-    sells = col("name").is_not_null() & col("auctions").is_not_null()
-    return _until(both.with_columns(sells=sells, auctions=col("auctions").fill_null(0)), _TEN)
+    return _until(came.join(sold, on=["seller", "begins"]), _TEN)
 
 
 def _q11(bid: pl.LazyFrame) -> pl.LazyFrame:
-    ordered = bid.select("bidder", "us").sort("bidder", "us")
-    begins = (col("bidder") != col("bidder").shift()) | (col("us") - col("us").shift() > _TEN)
-    numbered = ordered.with_columns(nth=begins.fill_null(value=True).cum_sum())
-    bounds = {"begins": col("us").min(), "ends": col("us").max() + _TEN}
-    return numbered.group_by("bidder", "nth").agg(**bounds, bids=pl.len().cast(pl.Int64)).drop("nth")
+    figures = {"oldest": col("us").min(), "newest": col("us").max(), "bids": pl.len().cast(pl.Int64)}
+    panes = _placed(bid, _TEN).group_by("bidder", "begins").agg(**figures).sort("bidder", "oldest")
+    begins = (col("bidder") != col("bidder").shift()) | (col("oldest") - col("newest").shift() > _TEN)
+    numbered = panes.with_columns(nth=begins.fill_null(value=True).cum_sum())
+    bounds = {"begins": col("oldest").min(), "ends": col("newest").max() + _TEN}
+    return numbered.group_by("bidder", "nth").agg(**bounds, bids=col("bids").sum()).drop("nth")
 
 
 def _q12(bid: pl.LazyFrame) -> pl.LazyFrame:
@@ -110,15 +107,15 @@ def _q12(bid: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _q15(bid: pl.LazyFrame) -> pl.LazyFrame:
-    return _until(_placed(bid, _DAY).group_by("begins").agg(**_by_rank()), _DAY)
+    return _by_rank(bid).drop("newest")
 
 
 def _q16(bid: pl.LazyFrame) -> pl.LazyFrame:
-    return _until(_placed(bid, _DAY).group_by("channel", "begins").agg(**_by_rank(), newest=col("us").max()), _DAY)
+    return _by_rank(bid, "channel")
 
 
 def _q17(bid: pl.LazyFrame) -> pl.LazyFrame:
-    price, ranks = col("price"), _ranked(_counted, "price", "bids", "total")
+    price, ranks = col("price"), _counted()
     figures = {"least": price.min(), "greatest": price.max(), "mean": price.mean(), "sum": price.sum()}
     return _until(_placed(bid, _DAY).group_by("auction", "begins").agg(**ranks, **figures), _DAY)
 

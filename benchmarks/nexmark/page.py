@@ -60,9 +60,11 @@ def table(outcomes: Mapping[str, Outcome], figure: str, shown: Callable[[float],
 
 def history_table(histories: Sequence[Mapping[str, float]]) -> Table:
     """A line for each query."""
-    names = {"more": "one more", "replaced": "replaced", "whole": "DuckDB, all of it"}
+    names = {"more": "one more", "replaced": "replaced", "files": "DuckDB, only the files concerned", "whole": "DuckDB, all of it"}
     heading = [f"{title}, CPU s" for title in names.values()]
-    return ["query", *heading], [[str(one["query"]), *(_seconds(one[f"{name}_cpu_s"]) for name in names)] for one in histories]
+    lines = [[one.get(f"{name}_cpu_s") for name in names] for one in histories]
+    cells = [[NOTHING if value is None else _seconds(value) for value in line] for line in lines]
+    return ["query", *heading], [[str(one["query"]), *line] for one, line in zip(histories, cells, strict=True)]
 
 
 def questions() -> dict[str, str]:

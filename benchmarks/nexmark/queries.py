@@ -2,15 +2,22 @@
 
 After the SQL of https://github.com/nexmark/nexmark, with windows by start and end (`begins`, `ends`), in microseconds since 1970 as each
 event has them (`us`). Of bids of the same millisecond the first is that of the least `turn`. A query is written as is quickest in all
-three: NEXMark's own joins and ranks, panes of two seconds for q5, `arg_max` for DuckDB, which has it.
+three: NEXMark's own joins and ranks, panes for q5 and q11, counts of each bidder and auction before those of all for q15 and q16,
+`arg_max` for DuckDB, which has it. Other engines import this module: it imports none.
 """
+
+from __future__ import annotations
 
 import importlib
 import re
+from typing import TYPE_CHECKING
 
-from examples.nexmark.site import RANKS
-from muntin import Pipeline
+if TYPE_CHECKING:
+    from muntin import Pipeline
 
+KINDS = ("bid", "auction", "person")
+ROWS = "rows.parquet"
+"""The result of an engine: a file, or a folder of files `part-...`."""
 _TWO, _TEN, _MINUTE, _DAY = 2_000_000, 10_000_000, 60_000_000, 86_400_000_000
 
 
@@ -18,15 +25,33 @@ def _bids(width: int) -> str:
     return f"(SELECT *, us - us % {width} AS begins FROM bid)"
 
 
-def _ranked(what: str, name: str, all_of_them: str = "") -> str:
-    conditions = {word: rank.replace("_", "") for word, rank in RANKS.items()}
-    parts = (f"{what} FILTER (WHERE {rank}) AS {name}_{word}" for word, rank in conditions.items())
-    return ", ".join([f"{what} AS {all_of_them or name}", *parts])
+_RANKS = {"low": "price < 10000", "middle": "price >= 10000 AND price < 1000000", "high": "price >= 1000000"}
 
 
-_BY_RANK = ", ".join(
-    [_ranked("count(*)", "bids", "total"), _ranked("count(DISTINCT bidder)", "bidders"), _ranked("count(DISTINCT auction)", "auctions")]
-)
+def _ranked(name: str, all_of_them: str) -> str:
+    parts = (f"count(*) FILTER (WHERE {rank}) AS {name}_{word}" for word, rank in _RANKS.items())
+    return ", ".join([f"count(*) AS {all_of_them}", *parts])
+
+
+def _by_rank(key: str = "") -> str:
+    """Bids, bidders and auctions of each day; rows of a bidder, or of an auction, become one first. `key`: a column and a comma."""
+    sums = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in ("total", *(f"bids_{word}" for word in _RANKS)))
+
+    def each(of: str, more: str) -> str:
+        some = ", ".join(f"count(*) FILTER (WHERE bids_{word} > 0) AS {of}s_{word}" for word in _RANKS)
+        bids = f"SELECT {key} begins, {of}, {_ranked('bids', 'total')}, max(us) AS newest FROM {_bids(_DAY)} GROUP BY {key} begins, {of}"
+        return f"(SELECT {key} begins, count(*) AS {of}s, {some}{more} FROM ({bids}) GROUP BY {key} begins)"
+
+    same = " AND ".join(f"b.{name} = a.{name}" for name in (*key.replace(",", " ").split(), "begins"))
+    auctions = ", ".join(["auctions", *(f"auctions_{word}" for word in _RANKS)])
+    newest = ", newest" if key else ""
+    bidders = ", ".join(["bidders", *(f"bidders_{word}" for word in _RANKS)])
+    totals = ", ".join(["total", *(f"bids_{word}" for word in _RANKS)])
+    first = ", ".join(f"b.{name}" for name in (*key.replace(",", " ").split(), "begins"))
+    return f"""SELECT {first}, b.begins + {_DAY} AS ends, {totals}, {bidders}, {auctions}{newest}
+        FROM {each("bidder", f", {sums}, max(newest) AS newest")} b JOIN {each("auction", "")} a ON {same}"""
+
+
 _KNOWN = f"(SELECT max(us) - max(us) % {_MINUTE} + {_MINUTE} FROM bid)"
 _WINNERS = """SELECT auction, opens AS begins, closes AS ends, category, seller, price, bidder
     FROM (SELECT b.auction, a.us AS opens, a.closes_us AS closes, category, seller, price, bidder,
@@ -61,23 +86,24 @@ QUERIES = {
         FROM (SELECT b.begins, b.price, auction, bidder FROM {_bids(_TEN)} b
             JOIN (SELECT begins, max(price) AS price FROM {_bids(_TEN)} GROUP BY begins) m ON b.begins = m.begins AND b.price = m.price)
         GROUP BY begins""",
-    "q8": f"""SELECT coalesce(p.seller, a.seller) AS seller, coalesce(p.begins, a.begins) AS begins,
-            coalesce(p.begins, a.begins) + {_TEN} AS ends, p.name, coalesce(a.auctions, 0) AS auctions,
-            p.name IS NOT NULL AND a.auctions IS NOT NULL AS sells
+    "q8": f"""SELECT p.seller, p.begins, p.begins + {_TEN} AS ends, p.name, a.auctions
         FROM (SELECT seller, name, us - us % {_TEN} AS begins FROM person) p
-        FULL JOIN (SELECT seller, begins, count(*) AS auctions
+        JOIN (SELECT seller, begins, count(*) AS auctions
             FROM (SELECT seller, us - us % {_TEN} AS begins FROM auction) GROUP BY seller, begins) a
         ON p.seller = a.seller AND p.begins = a.begins""",
     "q9": _WINNERS,
-    "q11": f"""WITH silences AS (SELECT bidder, us, us - lag(us) OVER (PARTITION BY bidder ORDER BY us) AS silence FROM bid),
+    "q11": f"""WITH panes AS (
+            SELECT bidder, begins AS pane, min(us) AS oldest, max(us) AS newest, count(*) AS bids FROM {_bids(_TEN)} GROUP BY bidder, begins
+        ), silences AS (SELECT *, oldest - lag(newest) OVER (PARTITION BY bidder ORDER BY oldest) AS silence FROM panes),
         numbered AS (
-            SELECT bidder, us, sum(CASE WHEN silence > {_TEN} THEN 1 ELSE 0 END) OVER (PARTITION BY bidder ORDER BY us) AS nth FROM silences
+            SELECT *, sum(CASE WHEN silence > {_TEN} THEN 1 ELSE 0 END) OVER (PARTITION BY bidder ORDER BY oldest) AS nth FROM silences
         )
-        SELECT bidder, min(us) AS begins, max(us) + {_TEN} AS ends, count(*) AS bids FROM numbered GROUP BY bidder, nth""",
+        SELECT bidder, min(oldest) AS begins, max(newest) + {_TEN} AS ends, CAST(sum(bids) AS BIGINT) AS bids
+        FROM numbered GROUP BY bidder, nth""",
     "q12": f"SELECT bidder, begins, begins + {_TEN} AS ends, count(*) AS bids FROM {_bids(_TEN)} GROUP BY bidder, begins",
-    "q15": f"SELECT begins, begins + {_DAY} AS ends, {_BY_RANK} FROM {_bids(_DAY)} GROUP BY begins",
-    "q16": f"SELECT channel, begins, begins + {_DAY} AS ends, {_BY_RANK}, max(us) AS newest FROM {_bids(_DAY)} GROUP BY channel, begins",
-    "q17": f"""SELECT auction, begins, begins + {_DAY} AS ends, {_ranked("count(*)", "bids", "total")}, min(price) AS "least",
+    "q15": _by_rank(),
+    "q16": _by_rank("channel,"),
+    "q17": f"""SELECT auction, begins, begins + {_DAY} AS ends, {_ranked("bids", "total")}, min(price) AS "least",
             max(price) AS "greatest", avg(CAST(price AS DOUBLE)) AS mean, CAST(sum(price) AS BIGINT) AS "sum"
         FROM {_bids(_DAY)} GROUP BY auction, begins""",
     "q18": """SELECT bidder, auction, begins, us AS ends, price, channel
@@ -125,5 +151,7 @@ def for_flink(query: str) -> str:
 
 def definitions(query: str) -> list[Pipeline]:
     """The pipelines of a query, in the order in which they run: the last has its result."""
+    from muntin import Pipeline
+
     module = importlib.import_module(f"examples.nexmark.{query}")
     return [value for value in vars(module).values() if isinstance(value, Pipeline)]  # those that it reads are imported first

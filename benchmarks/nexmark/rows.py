@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-ROWS = "rows.parquet"
-"""A file, or a folder of files `part-...`."""
+from benchmarks.nexmark.queries import ROWS
+
 Columns = dict[str, str]
 
 

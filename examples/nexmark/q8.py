@@ -8,11 +8,7 @@ newcomers = Pipeline(
     name="q8",
     source={"persons": events("person"), "auctions": events("auction")},
     keys=["seller"],
-    windows={"new": windows.tumbling("10s")},
-    aggregates={
-        "name": agg.max("name", source="persons"),
-        "auctions": agg.count(source="auctions"),
-        "sells": "name is not null and auctions > 0",
-    },
+    windows={"new": windows.tumbling("10s", having="name is not null and auctions > 0")},
+    aggregates={"name": agg.max("name", source="persons"), "auctions": agg.count(source="auctions")},
     **EACH,
 )

@@ -1,4 +1,4 @@
-"""`tests/contracts/private-names.md` has a row for each private use that the code has, and each row a use, and a test that `make newest` runs."""
+"""`private-names.md` has a row for each private use that the code has, and each row a use, and a test that `make newest` runs."""
 
 import re
 from dataclasses import dataclass

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from benchmarks.nexmark.events import Clock, auctions, bids, of_auctions, of_bids, of_persons, persons
@@ -52,6 +53,13 @@ def _numbers(column: pa.ChunkedArray) -> Any:
 @pytest.mark.parametrize("clock", [IN_ORDER, SHUFFLED], ids=["in order", "shuffled"])
 def test_a_million_events_are_those_of_java(clock: Clock) -> None:
     assert {kind: digest(table) for kind, table in tables(clock).items()} == PRINTED[clock]
+
+
+def test_auctions_of_a_hundred_generators_last_as_long_as_at_a_hundredth_of_the_pace() -> None:
+    numbers = of_auctions(IN_ORDER.numbers(0, 5_000))
+    one, many = (auctions(numbers, clock) for clock in (IN_ORDER, Clock(IN_ORDER.every_us // 100, generators=100)))
+    lasts = [pc.subtract(table["expires"], table["dateTime"]) for table in (one, many)]
+    assert lasts[0].equals(lasts[1])
 
 
 def test_the_first_person_and_the_first_auction_as_java_prints_them() -> None:

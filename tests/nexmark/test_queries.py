@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.nexmark import files
 from benchmarks.nexmark.engines import ENGINES, over, read_muntin, run_muntin
-from benchmarks.nexmark.queries import QUERIES, for_duckdb
-from benchmarks.nexmark.rows import ROWS, as_others, columns, digest
+from benchmarks.nexmark.queries import QUERIES, ROWS, for_duckdb
+from benchmarks.nexmark.rows import as_others, columns, digest
 from muntin.tasks import Local
 from tests.case_counts import long
 
