@@ -32,6 +32,15 @@ def test_over_a_table(tmp_path: Path) -> None:
     assert read(orders, "hour", root=tmp_path / "state")["spent"].to_pylist() == [8]
 
 
+def test_over_a_function(tmp_path: Path) -> None:
+    asked = defined("asked")
+    run_here(asked, root=tmp_path, start=START, end=START + timedelta(hours=2))
+    assert read(asked, "hour", root=tmp_path)["orders"].to_pylist() == [6, 6]
+    assert windows_of(asked, [ROWS.select(["city"]).append_column("at", [[1714521600, 1714521601]])], provisional=True)[
+        "orders"
+    ].to_pylist() == [2]
+
+
 class Asked:
     """A session that notes what a function asks of it."""
 

@@ -67,6 +67,7 @@ ARGUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "retain": lambda: {"retain": Retain(states="400d", windows="5y", refused="90d")},
     "parquet": lambda: {"source": sources.files("x/{start:%Y-%m-%d}", event_time="at", format="parquet")},
     "jsonl": lambda: {"source": sources.files("x/{start:%Y-%m-%d}", event_time="at", format="jsonl")},
+    "a function": lambda: {"source": sources.function(print, event_time="at", version="1")},
     "a unit": lambda: {"source": sources.files("{start:%Y-%m-%d}.parquet", event_time=at("ts", unit="ms"))},
     "rows that are one object for all sources": lambda: {
         "source": sources.files("{start:%Y-%m-%d}.parquet", event_time="at", rows=events(id="id", operation="op", within="1d"))

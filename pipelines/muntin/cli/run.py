@@ -43,13 +43,13 @@ class Work(NamedTuple):
 
 
 def to_do(
-    pipeline: "Pipeline", root: "AnyPath", start: datetime | None, end: datetime | None
+    pipeline: "Pipeline", root: "AnyPath", start: datetime | None, end: datetime | None, *, ask: bool = False
 ) -> "list[Outdated]":
-    """The batches that a run up to now has to read or to publish."""
+    """The batches that a run up to now has to read or to publish. `ask`: functions are asked for rows."""
     from muntin.jobs.records.reports_table import utc_now
     from muntin.jobs.upkeep.to_do import to_do
 
-    return to_do(pipeline, root=root, now=utc_now(), start=start, end=end)
+    return to_do(pipeline, root=root, now=utc_now(), start=start, end=end, ask=ask)
 
 
 def read_batches(
@@ -196,7 +196,7 @@ def run(
         options = {"validate": validate, "allow_missing": allow_missing}
         if first is None or last is None:
             link = command_of("run", file, name, folder)
-            batches = to_do(pipeline, folder, first, last)
+            batches = to_do(pipeline, folder, first, last, ask=True)
             work = read_batches(
                 pipeline, folder, batches, spark, tell, link=link, unpublished=True, **options
             )

@@ -38,7 +38,7 @@ def run_and_tell(
     so.
     """
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    return batches_and_tell(pipeline, root=root, intervals=intervals, link=link, **options)
+    return batches_and_tell(pipeline, root=root, intervals=intervals, link=link, named=True, **options)
 
 
 def batches_and_tell(

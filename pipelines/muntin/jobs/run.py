@@ -84,7 +84,7 @@ def run(
     if start is None or end is None:
         from muntin.jobs.upkeep.to_do import intervals_of, parted, to_do, unpublished
 
-        batches = to_do(pipeline, root=root, now=utc_now(), start=start, end=end)
+        batches = to_do(pipeline, root=root, now=utc_now(), start=start, end=end, ask=True)
         intervals = intervals_of(parted(batches, allow_missing=allow_missing)[0])
         if not intervals and not unpublished(pipeline, root):
             return RunReport(())
@@ -94,6 +94,7 @@ def run(
         pipeline,
         root=root,
         intervals=intervals,
+        named=start is not None and end is not None,
         spark=spark,
         validate=validate,
         allow_missing=allow_missing,
@@ -114,8 +115,11 @@ def run_batches(
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
     promoting: bool = True,
+    named: bool = False,
 ) -> RunReport:
-    """Run some batches, neighbours or not, and what else has changed, as `run` does."""
+    """Run some batches, neighbours or not, and what else has changed, as `run` does. `named`: as of
+    `steps.read`.
+    """
     tell = progress or (lambda _: None)
     bound = bind(pipeline, root, store=store)
     with _states_measured(bound), attempted(bound.folder, intervals) as attempt, metered() as meter:
@@ -130,7 +134,7 @@ def run_batches(
         with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             begin("accumulate")
             batches_read = steps.read(
-                bound, runner, intervals, allow_missing=allow_missing, begun=attempt.reads
+                bound, runner, intervals, allow_missing=allow_missing, named=named, begun=attempt.reads
             )
             meter.bytes_read = sum(file.bytes for batch in batches_read.batches for file in batch.manifest)
             finished = finish(

@@ -8,7 +8,7 @@ conclude   reports of what was published; then sinks are sent to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
@@ -60,6 +60,7 @@ def read(
     *,
     allow_missing: bool = False,
     unread: bool = False,
+    named: bool = False,
     begun: Callable[[Sequence[Interval]], None] = lambda _: None,
     record: Record = metrics.record,
 ) -> BatchesRead:
@@ -67,9 +68,10 @@ def read(
     changed.
 
     `allow_missing`: a batch without files is empty. `unread`: batches of an upstream that were never read
-    count as changed. `begun`: called with all batches before the first is read. `record`: takes the metrics
-    of the step.
+    count as changed. `named`: somebody named the batches, so that functions are asked for their rows again.
+    `begun`: called with all batches before the first is read. `record`: takes the metrics of the step.
     """
+    bound = replace(bound, anew=frozenset(each.start_us for each in intervals if named))
     # first: what earlier definitions read may have met rows that are others by now
     if bound.others:
         from muntin.jobs.accumulate.earlier_state import adopt

@@ -1,5 +1,5 @@
-"""Where a batch's rows are: files, a Delta table, what Spark reads, or another pipeline's windows; extensions
-add topics and tables.
+"""Where a batch's rows are: files, a Delta table, what a function or Spark reads, or another pipeline's
+windows; extensions add topics and tables.
 
 A name is loaded when it is first used: a definition loads what it names.
 """
@@ -11,6 +11,7 @@ from muntin.registry import attribute_of, names_of, of_home
 _NAMES = {
     "dialect": "csv jsonl",
     "file_arguments": "files",
+    "functions": "function",
     "reading.lookup": "lookup",
     "repeated_rows": "changes events",
     "spark_frames": "spark",

@@ -2,6 +2,7 @@ from muntin.extensions.iceberg.source.declaration import iceberg
 from muntin.extensions.kafka.source import kafka
 from muntin.sources.dialect import csv, jsonl
 from muntin.sources.file_arguments import files
+from muntin.sources.functions import function
 from muntin.sources.reading.lookup import lookup
 from muntin.sources.repeated_rows import changes, events
 from muntin.sources.spark_frames import spark
@@ -15,6 +16,7 @@ __all__ = [
     "csv",
     "events",
     "files",
+    "function",
     "iceberg",
     "jsonl",
     "kafka",

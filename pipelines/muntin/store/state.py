@@ -33,12 +33,14 @@ TOPICS = "topics"
 """The folder of the offsets that batches of topics hold, below that of the pipeline."""
 WINDOWS = "windows"
 """The folder of the tables that readers know, below that of the pipeline."""
+ROWS = "rows"
+"""The folder of the rows that functions gave, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"
 FORGOTTEN = "forgotten"
 """The folder that tells which keys are forgotten, below that of the pipeline."""
 FORGOTTEN_COPY = ".forgotten"
 """The folder with the same files once more."""
-NO_STATES = (WINDOWS, TOPICS, FORGOTTEN, FORGOTTEN_COPY)
+NO_STATES = (WINDOWS, TOPICS, ROWS, FORGOTTEN, FORGOTTEN_COPY)
 """The folders below that of a pipeline that are no states."""
 _OWNER_ALONE, _DIGEST = "077", "digest"
 
@@ -54,20 +56,26 @@ def claim(pipeline: str, state: AnyPath) -> None:
     Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that
     exists stays as it is.
     """
-    mode = 0o777 & ~_umask()
-    folder = state
-    owner_file = folder.parent / OWNER_FILE
+    claim_home(pipeline, state.parent)
+    try:
+        _make(state, 0o777 & ~_umask())
+    except OSError as wrong:
+        raise refused(str(state), wrong) from wrong
+
+
+def claim_home(pipeline: str, home: AnyPath) -> None:
+    """Make the folder of a pipeline, and mark it as its own."""
+    mode, owner_file = 0o777 & ~_umask(), home / OWNER_FILE
     try:
         # written whole, and before all else in the folder: two runs may begin at once
         if not owner_file.exists():
-            _make(folder.parent.parent, mode)
-            draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
+            _make(home.parent, mode)
+            draft = home.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, _mark({"format": FORMAT, "pipeline": pipeline}))
-            _make(owner_file.parent, mode)
+            _make(home, mode)
             draft.replace(owner_file)  # type: ignore[arg-type]
-        _make(folder, mode)
     except OSError as wrong:
-        raise refused(str(folder), wrong) from wrong
+        raise refused(str(home), wrong) from wrong
 
 
 def give_to(home: AnyPath, pipeline: str, before: str) -> None:

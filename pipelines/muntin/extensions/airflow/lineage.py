@@ -56,6 +56,7 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     """
     from muntin.jobs.inputs.upstream import upstream
     from muntin.sources.file_source import FileSource
+    from muntin.sources.functions import FunctionSource
     from muntin.sources.spark_frames import SparkSource
     from muntin.sources.upstream_windows import WindowSource
 
@@ -68,6 +69,8 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
             pass
         case source if hasattr(source, "address"):
             return [source.address]
+        case FunctionSource():
+            return []
     if bound.members:
         return [
             path

@@ -61,7 +61,7 @@ def accumulate(
     from muntin.jobs.inputs.changed_past import unsettled
     from muntin.jobs.steps import read
 
-    source_reading = read(place.bound, runner, [place.interval], unread=True, record=record)
+    source_reading = read(place.bound, runner, [place.interval], unread=True, named=True, record=record)
     batches, changed = source_reading.batches, source_reading.changed
     reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)

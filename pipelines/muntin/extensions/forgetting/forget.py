@@ -50,7 +50,7 @@ from muntin.jobs.state.state_folders import stagings
 from muntin.states.frames import NO_INTS
 from muntin.store.log_checkpoint import end_old_versions, old_commits, old_files
 from muntin.store.paths import QUARANTINE, TIERS
-from muntin.store.state import states_of
+from muntin.store.state import ROWS, states_of
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -162,6 +162,9 @@ def forget(
     before = beside_forgetting(bound, lambda: plan_forget(pipeline, keys, root=root))
     progress("remember")
     note(bound, "forget", plain.keys, now or utc_now())
+    for path, *_ in sizes_below(bound.home / ROWS):  # a function can be asked again
+        if path.suffix == ".parquet":
+            path.unlink(missing_ok=True)
     for state in states_below(bound):
         # noted while states tell which batches; a run would derive them, too
         if totals == "redo" and state.folder == bound.folder:

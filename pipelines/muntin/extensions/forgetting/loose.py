@@ -19,7 +19,7 @@ from muntin.jobs.state.definition_note import described
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.jobs.state.forgotten_log import is_of_memory
 from muntin.store.paths import NOTES
-from muntin.store.state import OWNER_FILE, TOPICS
+from muntin.store.state import OWNER_FILE, ROWS, TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,10 +78,10 @@ def loose_says(home: AnyPath, unsaid: Plain, path: AnyPath, keys: Plain) -> int:
 
 
 def is_of_rows(parts: Sequence[str]) -> bool:
-    """Whether a file holds rows of states or windows that no table has: what is open of windows, or is
-    staged.
+    """Whether a file holds rows of states or windows that no table has: what is open of windows, is
+    staged, or a function gave.
     """
-    return parts[-1].endswith(".parquet") and bool({NOTES, "staging"} & {*parts[:-1]})
+    return parts[-1].endswith(".parquet") and bool({NOTES, ROWS, "staging"} & {*parts[:-1]})
 
 
 def _is_note(parts: Sequence[str]) -> bool:
@@ -95,6 +95,7 @@ def _is_note(parts: Sequence[str]) -> bool:
         of_state
         or of_mirror
         or name == STAGED_FILE
+        or (parts[0] == ROWS and name.endswith(".json"))
         or (parts[0] == TOPICS and "_delta_log" in parts)
         or [*parts] == [OWNER_FILE]
     )

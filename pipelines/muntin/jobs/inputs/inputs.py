@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from muntin.definition.instants import BEFORE_ALL
 from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
-from muntin.jobs.inputs.changed_files import SourceChanges, changed_files, seen_up_to
+from muntin.jobs.inputs.changed_files import SourceChanges, changed_files, seen_up_to, turn
 from muntin.jobs.inputs.listings import of_several
 from muntin.jobs.inputs.listings.listing import listing
-from muntin.jobs.published.pending import accumulated, readable
+from muntin.jobs.published.pending import accumulated, read_everywhere, readable
 from muntin.jobs.records.reports_table import last_accumulated, report_of_source
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def inputs_of_run(
         return
     if not bound.source.needs_spark:
         yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
+        forget_rows = getattr(listing(bound.source), "forget_rows", None)
+        if bound.forgotten.columns and forget_rows:
+            forget_rows(bound, intervals)
         return
     from muntin.jobs.inputs.materialised.materialise import materialised
 
@@ -162,7 +166,10 @@ def source_changes(
     of_files = changed_files(bound, now_us, run=intervals)
     tables = [late_commits(member) for member in bound.members.values() if member.source.log]
     unreadable = {each: reason for one in tables for each, reason in one.unreadable.items()}
-    stay, why = {*of_files.gone, *of_files.waiting, *unreadable}, dict(of_files.why)
+    stay, why = (
+        {*of_files.gone, *of_files.waiting, *unreadable},
+        {**of_files.why, **other_versions(bound, run=intervals)},
+    )
     for one in tables:
         why |= one.why
     return replace(
@@ -171,6 +178,44 @@ def source_changes(
         marks={table: mark for one in tables for table, mark in one.marks.items()},
         unreadable=unreadable,
     )
+
+
+def _asked(bound: Bound) -> Iterator[tuple[Bound, Any]]:
+    """The definition over each source whose rows are asked for, and its listing."""
+    for member in bound.members.values() or [bound]:
+        if hasattr(of_kind := listing(member.source), "other_versions"):
+            yield member, of_kind
+
+
+def ask(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, str]:
+    """Ask for the rows of batches, where a source has to be asked; the reasons why batches wait."""
+    return {
+        interval: why
+        for member, of_kind in _asked(bound)
+        for interval, why in of_kind.fetch(member, intervals).items()
+    }
+
+
+def other_versions(
+    bound: Bound, intervals: Sequence[Interval] | None = None, *, run: Sequence[Interval] | None = None
+) -> dict[Interval, str]:
+    """Batches that were read, whose rows have another version by now, as far as `look_back` says.
+
+    `intervals`: of these batches alone. `run`: of the batches whose turn it is beside a run of these
+    intervals; None: of all.
+    """
+    why = dict[Interval, str]()
+    for member, of_kind in _asked(bound):
+        source: Any = member.source
+        if source.version is None:
+            continue
+        batches, after = read_everywhere(bound), bound.pipeline.intervals.after
+        from_us = source.looked_from_us(int(batches.end_us.max(initial=BEFORE_ALL)))
+        starts = batches.start_us[batches.end_us > from_us]
+        near = starts if run is None else starts[turn(starts, run)]
+        read = intervals or readable(bound, [Interval(start, after(start)) for start in near.tolist()])
+        why |= of_kind.other_versions(member, [each for each in read if each.start_us in {*starts.tolist()}])
+    return why
 
 
 def late_commits(bound: Bound) -> SourceChanges:

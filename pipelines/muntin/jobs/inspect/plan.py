@@ -10,7 +10,7 @@ from muntin.errors import SourceError
 from muntin.jobs.accumulate.later_batches import foreseen
 from muntin.jobs.check import check_columns, check_suites
 from muntin.jobs.inputs.changed_past import changed_past
-from muntin.jobs.inputs.inputs import difference, inputs_of_each
+from muntin.jobs.inputs.inputs import difference, inputs_of_each, other_versions
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_spark import UNKNOWN
 from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined, planned_windows, redefined
@@ -173,6 +173,7 @@ def _batches(
     )
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     inputs_of_batches, batches = list[Inputs](), []
+    others = other_versions(bound, [each for each in intervals if each.start_us in versions_by_start])
     by_spark = UNKNOWN if any(each.needs_spark for each in bound.pipeline.sources.values()) else None
     for interval in intervals:
         start = interval.start_us
@@ -192,7 +193,7 @@ def _batches(
         elif start not in reports or reports[start]["version"] != versions_by_start[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
-            why = difference(bound, reports[start], files) or reasons.get(interval)
+            why = difference(bound, reports[start], files) or others.get(interval) or reasons.get(interval)
             batches.append(
                 _planned(
                     interval,

@@ -49,6 +49,7 @@ class Bound:
         mending: whether a repair is at work, which derives from states that are known to lack something.
         dimensions: that rows look up, as a run has read them; () before.
         forgotten: the keys whose rows are left out, as a run has read them; none before.
+        anew: starts of the batches that a run names, whose rows functions are asked for again.
     """
 
     pipeline: Pipeline
@@ -59,6 +60,7 @@ class Bound:
     mending: bool = False
     dimensions: tuple[Dimension, ...] = ()
     forgotten: Hashed = NONE
+    anew: frozenset[int] = frozenset()
 
     @cached_property
     def store(self) -> Store:

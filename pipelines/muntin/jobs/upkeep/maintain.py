@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from muntin.files.paths import relative, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.inputs.listings.of_functions import outlived_rows
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.window_tables import standing
 from muntin.jobs.records.reports_table import last_recorded_at, utc_now
@@ -19,7 +20,7 @@ from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import remove_whole
 from muntin.store.log_checkpoint import writing_log
-from muntin.store.state import WINDOWS, states_of
+from muntin.store.state import ROWS, WINDOWS, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +67,14 @@ def maintain(
         _shorten_logs(bound.folder, bound.home / WINDOWS)
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
-    gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
+    rows = [file for file in outlived_rows(bound) if file[2] < oldest.timestamp()]
+    for path, *_ in () if dry_run else rows:
+        path.unlink(missing_ok=True)
+    outlived = Removed(
+        "outlived rows of functions", f"{bound.home.name}/{ROWS}", len(rows), sum(size for _, size, _ in rows)
+    )
+    gone = [outlived] if rows else []
+    gone += [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
     swept = vacuum(root, older_than_us=older_than_us, pipeline=pipeline, dry_run=dry_run, now=present)
     return Maintained(compacted, (*gone, *swept))
 

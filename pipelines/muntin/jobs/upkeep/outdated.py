@@ -10,7 +10,7 @@ from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
 from muntin.jobs.inputs.changed_files import changed_files
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
-from muntin.jobs.inputs.inputs import difference, inputs_of_each, late_commits, without_files
+from muntin.jobs.inputs.inputs import difference, inputs_of_each, late_commits, other_versions, without_files
 from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.published.pending import readable, versions
 from muntin.jobs.records.reports_table import last_accumulated
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
+
+
+UNREAD = "missing"
+"""The reason of a batch that was never read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ def outdated(
     if not of_files:
         changed, unreadable = _changed(bound, read, there, lost)
         absent |= unreadable
-    why = {**lookup_changes(bound).why, **changed, **dict.fromkeys(unread, "missing")}
+    why = {**lookup_changes(bound).why, **changed, **other_versions(bound, read)}
+    why |= dict.fromkeys(unread, UNREAD)
     return [
         Outdated(
             from_us(each.start_us),

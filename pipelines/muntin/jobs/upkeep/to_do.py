@@ -11,11 +11,12 @@ from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
+from muntin.jobs.inputs.inputs import ask as ask_sources
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.pending import pending_windows, read_everywhere, versions
 from muntin.jobs.records.reports_table import read_reports
 from muntin.jobs.state.bound import bind
-from muntin.jobs.upkeep.outdated import Outdated, outdated
+from muntin.jobs.upkeep.outdated import UNREAD, Outdated, outdated
 from muntin.jobs.upkeep.rebuild import left_behind, to_rebuild
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
 
 
 _RECENT = 20
@@ -37,9 +39,11 @@ def to_do(
     now: datetime,
     start: datetime | None = None,
     end: datetime | None = None,
+    ask: bool = False,
 ) -> list[Outdated]:
     """The batches, from the pipeline's start to the last whole interval before `now`, that differ from their
     source, and what an earlier definition had read of them; in order. `start`, `end`: the batches between.
+    `ask`: they are about to be read, so that functions are asked for the rows of unread batches.
 
     Raises:
         SourceError: no batch was ever read, and none is there.
@@ -56,6 +60,8 @@ def to_do(
         left if (left := behind.get(one.interval_start)) and (left.purged or one.there) else one
         for one in outdated(pipeline, root=root, start=first, end=last, now=now)
     ]
+    if ask:
+        batches = _asked(bound, batches)
     most = pipeline.limits.max_changed
     if start is None and end is None and most is not None:
         batches = _within(batches, {*map(from_us, versions(bound))}, most)
@@ -63,6 +69,16 @@ def to_do(
         more = f" ({many(len(batches) - 1, 'more batch')} likewise)" if len(batches) > 1 else ""
         raise SourceError(f"{batches[0].reason}{more}")
     return batches
+
+
+def _asked(bound: Bound, batches: list[Outdated]) -> list[Outdated]:
+    """The batches; a batch waits if a function says that its rows are not there yet."""
+    unread = [one for one in batches if one.there and one.reason == UNREAD]
+    absent = {from_us(each.start_us): why for each, why in ask_sources(bound, intervals_of(unread)).items()}
+    return [
+        replace(one, there=False, reason=absent[one.interval_start]) if one.interval_start in absent else one
+        for one in batches
+    ]
 
 
 def _within(batches: list[Outdated], read: Collection[datetime], most: int) -> list[Outdated]:

@@ -132,7 +132,7 @@ def _check(path: str, file: IO[bytes], used: Used, rows: range | None) -> None:
         first = 0
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
-            wanted = rows is None or rows.start <= first < rows.stop
+            wanted = group.num_rows and (rows is None or rows.start <= first < rows.stop)
             first += group.num_rows
             for column in (group.column(at) for at in range(group.num_columns) if wanted):
                 if used(column.path_in_schema):

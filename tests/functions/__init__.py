@@ -1,0 +1,1 @@
+"""Sources whose rows a function gives, and databases."""
