@@ -12,6 +12,7 @@ import pytest
 from muntin import Pipeline, Retain, as_of, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from muntin.jobs.inspect.late import late
 
 DAYS: Mapping[int, Sequence[str]] = {
     1: ["1T10:00:00Z,1"],
@@ -115,3 +116,43 @@ def test_as_of_answers_with_what_was_published_then(tmp_path: Path, kind: str) -
         rows = pa.table({"k": ["a"] * 6, "at": pa.array([day(last + 1), *instants], pa.timestamp("us", "UTC"))})
         then, now = (as_of(pipeline, "w", rows, at="at", root=tmp_path / name) for name in ("then", "all"))
         assert now.to_pylist() == then.to_pylist(), last
+
+
+# window a day       1 May         2 May         3 May         closed by the batch of its day
+# batch of 3 May     1T11: late    2T11: too     3T10: in time     lateness 23h: 1 May is final when it comes, 2 May is not
+# batch of 4 May                   2T11: late                  2 May is final by now
+COUNTED = {
+    1: ["1T10:00:00Z,1"],
+    2: ["2T10:00:00Z,1", "2T11:00:00Z,1"],
+    3: ["3T10:00:00Z,1", "1T11:00:00Z,10", "2T11:00:00Z,100", "2T12:00:00Z,100"],
+    4: ["4T10:00:00Z,1", "2T11:00:00Z,10"],
+}
+
+
+def counts(pipeline: Pipeline, root: Path) -> list[tuple[int, int | None, int, int]]:
+    return [(each.batch.day, each.in_time, each.correcting, each.late) for each in late(pipeline, "w", root=root)]
+
+
+def test_rows_are_in_time_or_a_correction_or_too_late(tmp_path: Path) -> None:
+    pipeline = defined(tmp_path, windows.tumbling("1d", allowed_lateness="23h"), COUNTED)
+    reports = [run(pipeline, root=tmp_path / "steps", start=day(at), end=day(at + 1)).batches[0] for at in COUNTED]
+    bulk = run(pipeline, root=tmp_path / "bulk", start=day(1), end=day(5))
+    assert counts(pipeline, tmp_path / "steps") == counts(pipeline, tmp_path / "bulk") == [(3, 1, 2, 1), (4, 1, 0, 1)]
+    assert [each.rows_correcting for each in reports] == [{"w": 0}, {"w": 0}, {"w": 2}, {"w": 0}]
+    assert [each.rows_correcting for each in bulk.batches] == [each.rows_correcting for each in reports]
+
+
+def test_a_replaced_batch_is_counted_anew(tmp_path: Path) -> None:
+    pipeline = defined(tmp_path, windows.tumbling("1d", allowed_lateness="23h"), COUNTED)
+    run(pipeline, root=tmp_path / "state", start=day(1), end=day(5))
+    defined(tmp_path, windows.tumbling("1d"), {3: ["3T10:00:00Z,1", "2T11:00:00Z,100"]})
+    run(pipeline, root=tmp_path / "state", start=day(3), end=day(4))
+    assert counts(pipeline, tmp_path / "state") == [(3, 1, 1, 0), (4, 1, 0, 1)]
+
+
+# 1 May 02 | 1 May 08 |    two sessions of 4h; 2 May brings 05, which joins both: a correction; and 03 on 4 May, too late
+def test_a_row_that_joins_published_sessions_corrects(tmp_path: Path) -> None:
+    days = {1: ["1T02:00:00Z,1", "1T08:00:00Z,10"], 2: ["1T05:00:00Z,100"], 3: [], 4: ["1T20:00:00Z,1"]}
+    pipeline = defined(tmp_path, windows.session("4h", allowed_lateness="2d"), days)
+    run(pipeline, root=tmp_path / "state", start=day(1), end=day(5))
+    assert counts(pipeline, tmp_path / "state") == [(2, 0, 1, 0), (4, 0, 0, 1)]

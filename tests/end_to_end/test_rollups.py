@@ -153,7 +153,7 @@ def test_explained_from_the_states_of_all_their_keys(done: Shop) -> None:
 
 
 def test_late_rows_are_those_of_the_window(done: Shop) -> None:
-    found = {one.window: (one.rows, one.windows) for one in late(done.pipeline(), root=done.root)}
+    found = {one.window: (one.late, one.missed) for one in late(done.pipeline(), root=done.root)}
     assert found["hour"] == found["hour.by_city"] == found["hour.all"] == (1, 1)
     assert late_states(done.pipeline(), "hour.by_city", root=done.root).select(["city", "rows"]).to_pylist() == [
         {"city": "rome", "rows": 1}

@@ -25,7 +25,7 @@ def case(tmp_path: Path) -> Hourly:
 
 
 def test_it_is_counted_and_kept(case: Hourly) -> None:
-    assert [(each.batch, each.rows) for each in late(case.pipeline, root=case.root)] == [(times(60)[0], 1)]
+    assert [(each.batch, each.late) for each in late(case.pipeline, root=case.root)] == [(times(60)[0], 1)]
     assert case.rows("n") == [(1,), (1,), (1,)]
 
 

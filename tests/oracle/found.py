@@ -25,7 +25,10 @@ Found = dict[Name, Held]
 
 @dataclass
 class Judgement:
-    """What must come out. `late[n]`: positions in batch n of rows that missed a window."""
+    """What must come out. `late[n]`: positions in batch n of rows that missed a window.
+
+    `correcting[n]`: of rows that missed none, and count in a window that was published before they came.
+    """
 
     watermarks: list[float]
     lateness: int = 0
@@ -33,6 +36,7 @@ class Judgement:
     published: list[dict[str, Any]] = field(default_factory=list)
     still_open: list[dict[str, Any]] = field(default_factory=list)
     late: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    correcting: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def closing(self, window: Any, end: int) -> int | None:
         """The first batch whose watermark has passed the window's end."""

@@ -31,5 +31,8 @@ def judge(
         row = dict(zip(keys, key, strict=True)) | {"window_start": start, "window_end": end} | held.more
         row |= {name: aggregate(rows) for name, aggregate in aggregates.items()}
         row["batch"] = held.closing
+        for event in held.events:
+            if held.closing is not None and held.closing < event.batch and event.arrival not in said.late[event.batch]:
+                said.correcting[event.batch].add(event.arrival)
         (said.still_open if held.closing is None else said.published).append(row)
     return said

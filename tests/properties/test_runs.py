@@ -69,9 +69,10 @@ def disagreement(given: Case) -> list[str]:
     found = {
         key(given, row): [closed, *(row[name] for name in ORDERLESS)] for row, closed in zip(rows, combined.closed.tolist(), strict=True)
     }
-    late = tallies(combined, never, np.arange(never), opened=True)["late"]
+    told = tallies(combined, never, np.arange(never), opened=True)
+    right = {name: [len(rows[at]) for at in range(never)] for name, rows in (("late", said.late), ("correcting", said.correcting))}
     wrong = [f"{each}: {found.get(each)} not {wanted.get(each)}" for each in found | wanted if not alike(found.get(each), wanted.get(each))]
-    return wrong + ([f"late {late}"] if late != [len(said.late[at]) for at in range(never)] else [])
+    return wrong + [f"{name} {told[name]} not {counted}" for name, counted in right.items() if told[name] != counted]
 
 
 def cut(given: Case, rows: Rows) -> list[Rows]:

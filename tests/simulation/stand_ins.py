@@ -116,6 +116,7 @@ def _result(shard: Shard) -> dict[str, Any]:
             "late": zeros,
             "missed": zeros,
             "late_any": zeros,
+            "correcting": zeros,
             "hidden": zeros,
             "open": [AFTER_ALL] * len(zeros) if carried else None,
         },

@@ -26,7 +26,7 @@ def history(changed: set[int], count: int = COUNT) -> Batches:
 
 def ledger(noted: Mapping[int, tuple[str, ...]] = NOTED) -> Ledger:
     batches, zeros = history(set()), np.zeros(COUNT, np.int64)
-    counts = (zeros, zeros, zeros, zeros, zeros, zeros, zeros.astype(np.uint64))
+    counts = (zeros, zeros, zeros, zeros, zeros, zeros, zeros, zeros.astype(np.uint64))
     note = pa.array([noted.get(at) for at in range(COUNT)], NOTES)
     return Ledger("d", Entries(batches.start_us, batches.version, zeros, batches.low_us, batches.high_us, *counts, note), "")
 

@@ -1,4 +1,4 @@
-"""`muntin show` of rows that are in no window: too late, or refused."""
+"""`muntin show` of rows that came late, or were refused."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, astuple
@@ -36,10 +36,11 @@ def late(
     limit: Limit = 20,
     as_json: opt.Json = False,
 ) -> None:
-    """List what came too late.
+    """List what came late.
 
-    The batches with rows too late for windows, and how many windows these rows missed. Late rows stay in the
-    checkpoint and count in every window that was still open.
+    The batches with rows that came when a window was published: rows in time for each of their windows; rows
+    that corrected published windows; and rows too late for at least one window, with how many windows they
+    missed. Late rows stay in the checkpoint and count in every window that was still open.
 
     Example:
       muntin show --late dags/flights.py last_6_hours --root state --states
@@ -49,14 +50,15 @@ def late(
         from muntin.jobs.inspect import late as jobs
 
         batches = jobs.late(pipeline, window, root=folder)
-        names = sorted({one.window for one in batches}) if states else []
+        names = sorted({one.window for one in batches if one.late}) if states else []
         table_of_window = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
         tables = {each: table.to_pylist() for each, table in table_of_window.items()}
         return say_json({"batches": [asdict(one) for one in batches], "states": tables})
     if not batches:
-        return say("no row came too late for any window")
-    say(columns(["window", "batch (UTC)", "rows late", "windows missed"], [*map(astuple, batches)]))
+        return say("no row came when a window over it was published")
+    heads = ["window", "batch (UTC)", "rows in time", "correcting", "too late", "windows missed"]
+    say(columns(heads, [*map(astuple, batches)]))
     for each, table in table_of_window.items():
         shown = table.slice(0, limit) if limit else table
         say(

@@ -131,6 +131,11 @@ def summary(report: "RunReport") -> list[str]:
     hidden = sum(one.files_hidden for one in batches)
     lines[0] += f"; {many(hidden, 'file')} passed over whose names begin with _ or ." if hidden else ""
     lines += _of_sources(batches)
+    names = dict.fromkeys(name for one in batches for name in one.rows_correcting)
+    revising = {name: sum(one.rows_correcting.get(name, 0) for one in batches) for name in names}
+    if any(revising.values()):
+        counts = ", ".join(f"{name} by {many(rows, 'row')}" for name, rows in revising.items() if rows)
+        lines.append(f"published windows corrected: {counts}")
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     lines += [f"given by a table: {name}: {table}" for name, table in report.tables.items()]

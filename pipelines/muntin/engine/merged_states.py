@@ -33,17 +33,19 @@ def tallies(
 
     Returns windows: how many windows the batch closed. late: how many of its rows came too late for at least
     one window. missed: how many windows its rows missed, summed over the rows. late_any: as `late`, over the
-    definitions that are derived together. hidden: how many of the windows that the batch closed are not
+    definitions that are derived together. correcting: how many of its rows revise a window that an earlier
+    batch had closed, and miss none. hidden: how many of the windows that the batch closed are not
     published. open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is.
     None: not asked for.
     """
     missed = combined.candidates.missed
-    late = missed > 0
+    late, correcting = missed > 0, combined.correcting
     return {
         "windows": np.bincount(combined.candidates_closed, minlength=batches + 1)[wanted].tolist(),
         "late": _rows_of(combined, late, batches)[wanted].tolist(),
         "missed": _rows_of(combined, missed, batches)[wanted].tolist(),
         "late_any": _rows_of(combined, late if late_any is None else late_any, batches)[wanted].tolist(),
+        "correcting": _rows_of(combined, late[:0] if correcting is None else correcting, batches)[wanted].tolist(),
         "hidden": _hidden(combined, batches)[wanted].tolist(),
         "open": _left_open(combined, batches)[wanted].tolist() if opened else None,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from muntin.definition.kinds import Follows
 from muntin.engine.assignment import Assignment
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ class Assigner(Protocol):
     """A kind of windows: it assigns states to windows."""
 
     @property
+    def follows(self) -> Follows:
+        """How its windows follow from batches."""
+        ...
+
+    @property
     def columns(self) -> Mapping[str, str]:
         """Names and Arrow types of the columns in `Assignment.more`, in order."""
         ...
@@ -24,6 +30,11 @@ class Assigner(Protocol):
     @property
     def rows_out(self) -> bool:
         """Whether a result is a row for each item of the window's lists, instead of one row."""
+        ...
+
+    @property
+    def inside_us(self) -> int:
+        """How far beyond a window's end time must be known; 0 if its end does not belong to it."""
         ...
 
     @property

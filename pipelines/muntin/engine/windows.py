@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from muntin.definition.kinds import Bounded
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import Past, exploded, nothing_before
 from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
+from muntin.engine.repeats import consecutive
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
-from muntin.states.frames import NO_INTS, Frames, Ints, is_among, run_starts
+from muntin.states.frames import NO_INTS, Flags, Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous
-from muntin.states.sorted import Arranged
+from muntin.states.sorted import Arranged, some_of
 
 _ByMemory = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
 """Monoid and memory of parts -> the parts, which so stay where they are, and what they were reduced to."""
@@ -34,6 +36,8 @@ class Combined:
         candidates, candidates_closed, candidates_final: the assignment of all windows, the batch that closes
             each, and the last batch whose rows count in it.
         past: what came before the windows.
+        correcting: for each state, whether it revises a window that an earlier batch had closed, and misses
+            none; None: no window is revised.
         shown: for each row of `windows`, whether it is published; None: all are.
     """
 
@@ -46,6 +50,7 @@ class Combined:
     candidates_closed: Ints
     candidates_final: Ints
     past: Past
+    correcting: Flags | None = None
     shown: np.ndarray | None = None
 
     def published(self) -> tuple[pa.Table, Ints]:
@@ -75,6 +80,7 @@ def combine_arranged(
     states, frames = arranged.states, arranged.frames
     candidates = _candidates(window.for_keys(lambda: _keys(states, frames, keys)), frames, when, wanted)
     candidates_closed, candidates_final = _closings(candidates, when)
+    correcting = _correcting(window, arranged, when, candidates, candidates_closed, keys)
     past = Past(states, frames, candidates_final, window.outside_us)
     if not bool(np.all(there := past.held(candidates, aggregates))):
         candidates, candidates_closed = candidates.only(there), candidates_closed[there]
@@ -103,8 +109,44 @@ def combine_arranged(
     if window.rows_out:
         windows, closed = exploded(windows, closed)
     return Combined(
-        windows, closed, states, frames, assignment, candidates, candidates_closed, candidates_final, past
+        windows,
+        closed,
+        states,
+        frames,
+        assignment,
+        candidates,
+        candidates_closed,
+        candidates_final,
+        past,
+        correcting,
     )
+
+
+def _correcting(
+    window: Assigner,
+    arranged: Arranged,
+    when: Closing,
+    candidates: Assignment,
+    closed: Ints,
+    keys: Sequence[str],
+) -> Flags | None:
+    """`correcting` of `Combined`. Where other rows do not decide which windows hold a state, it revises the
+    windows that it would miss without lateness.
+    """
+    if when.final is when.floor:
+        return None
+    frames = arranged.frames
+    revises = np.zeros(len(frames), np.bool_)
+    if isinstance(window.follows, Bounded):
+        rows = np.flatnonzero(frames.start - window.inside_us <= when.floor[frames.batch])
+        some = some_of(arranged, rows)
+        own = window.for_keys(lambda: _keys(some.states, some.frames, keys))
+        revises[rows] = own.assign(some.frames, when.floor).missed > 0
+    else:
+        counts = candidates.hi - candidates.lo
+        members = candidates.order[consecutive(candidates.lo, counts)]
+        revises[members] = np.repeat(closed, counts) < frames.batch[members]
+    return revises & (candidates.missed == 0)
 
 
 def _closings(windows: Assignment, when: Closing) -> tuple[Ints, Ints]:

@@ -43,6 +43,7 @@ class Entries:
         late_any: how many of its rows came too late for a window of any definition that was derived together
             with it, over the same frames; of windows that may stay open for long, for a window of this
             definition.
+        correcting: how many of its rows revise a window that an earlier batch had closed, and miss none.
         hidden: how many of the windows are not published, since `having` does not hold for them.
         made: a name of the windows that it closed, of their files as they were published; 0 where it closed
             none.
@@ -59,6 +60,7 @@ class Entries:
     missed: Ints
     open_us: Ints
     late_any: Ints
+    correcting: Ints
     hidden: Ints
     made: Versions
     note: pa.Array
@@ -122,9 +124,9 @@ class Entries:
 
     @staticmethod
     def of_table(table: pa.Table) -> Entries:
-        """The entries from a table of `to_table`. Old ledgers have no column `hidden`."""
-        if "hidden" not in table.column_names:
-            table = table.append_column("hidden", pa.array(np.zeros(len(table), np.int64)))
+        """The entries from a table of `to_table`. Old ledgers have no columns `hidden` and `correcting`."""
+        for name in {"hidden", "correcting"} - {*table.column_names}:
+            table = table.append_column(name, pa.array(np.zeros(len(table), np.int64)))
         columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
         return Entries(
             **{name: column if name == "note" else column.to_numpy() for name, column in columns.items()}

@@ -85,8 +85,11 @@ def published(
     if report.watermark is None:
         return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]
     closed = ", ".join(f"{count:,} of {window}" for window, count in report.windows_closed.items())
+    corrected = "".join(
+        f"; {many(rows, 'row')} corrected {window}" for window, rows in report.rows_correcting.items() if rows
+    )
     lines.append(
-        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late; watermark"
+        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late{corrected}; watermark"
         f" {report.watermark:%Y-%m-%d %H:%M} UTC"
     )
     return lines + waiting(interval, missing)

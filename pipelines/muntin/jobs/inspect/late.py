@@ -1,4 +1,4 @@
-"""Rows that windows miss: rows that came late, and rows in the quarantine."""
+"""Rows that came late, which correct published windows or miss them; and rows in the quarantine."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from muntin.jobs.inspect.selection import instant, no_window
 from muntin.jobs.published.as_defined import as_readers_know, check_as_defined
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.jobs.upkeep.outdated import Outdated
 from muntin.states.columns import BATCH, BATCH_POSITION, FRAME, INSTANT
@@ -88,28 +89,51 @@ def reasons(rows: pa.Table) -> Sequence[tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class LateBatch:
-    """A batch with late rows.
+    """A batch with rows that came when a window over them was published.
 
-    `rows`: how many came too late for at least one window; `windows`: how many they missed, summed over rows.
+    Attributes:
+        window, batch: its name, and the start of the batch.
+        in_time: rows that came before each of their windows was published; None where the report on the batch
+            is gone.
+        correcting: rows that count in each of their windows, some of which they revised.
+        late: rows that came too late for at least one window.
+        missed: how many windows these missed, summed over rows.
     """
 
     window: str
     batch: datetime
-    rows: int
-    windows: int
+    in_time: int | None
+    correcting: int
+    late: int
+    missed: int
 
 
 def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) -> list[LateBatch]:
-    """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say."""
+    """The batches with rows that came when a window was published, for one window or for each of them, as the
+    ledgers say.
+    """
     names = _windows(pipeline, window)
     bound = bind_existing(pipeline, root)
     for name in names:
         check_as_defined(bound, name)
     ledgers = {name: now.ledger.entries for name in names if (now := published(bound.store, name)).ledger}
+    chosen = {name: each.take(each.late + each.correcting > 0) for name, each in ledgers.items()}
+    starts = sorted({start for each in chosen.values() for start in each.start_us.tolist()})
+    reports = last_accumulated(bound.store, [Interval(at, pipeline.intervals.after(at)) for at in starts])
     return [
-        LateBatch(name, from_us(int(entries.start_us[at])), int(entries.late[at]), int(entries.missed[at]))
-        for name, entries in ledgers.items()
-        for at in np.flatnonzero(entries.late)
+        LateBatch(
+            name,
+            from_us(start),
+            reports[start]["rows_accepted"] - correcting - late if start in reports else None,
+            correcting,
+            late,
+            missed,
+        )
+        for name, each in chosen.items()
+        for start, correcting, late, missed in zip(
+            *(column.tolist() for column in (each.start_us, each.correcting, each.late, each.missed)),
+            strict=True,
+        )
     ]
 
 

@@ -54,6 +54,7 @@ class WindowStatus:
         watermark: how far time is known after the last batch.
         open_since: the earliest start of an open window; None where the tables do not tell.
         rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
+        rows_correcting: rows that revised windows that were published, and missed none.
         unpublished: how many batches were read since: their windows wait for a finalize, or for missing
             intervals.
         open: how many windows are open; None where the definition is not known, or too many states would have
@@ -73,6 +74,7 @@ class WindowStatus:
     open_since: datetime | None
     rows_late: int
     windows_missed: int
+    rows_correcting: int
     unpublished: int
     gone_before: datetime | None = None
     open: int | None = None
@@ -253,6 +255,7 @@ def _window(
         _moment(since),
         int(entries.late.sum()),
         int(entries.missed.sum()),
+        int(entries.correcting.sum()),
         len(np.setdiff1d(batches.start_us, batches.start_us[is_in_ledger])),
         _moment(expired_before(now.snapshot.files)),
         count,

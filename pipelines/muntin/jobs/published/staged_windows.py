@@ -171,9 +171,9 @@ def new_entries(
     at = pending.work.positions
     batches = pending.history.batches.take(at)
     opened = [shard["open"] for shard in shards if shard["open"] is not None]
-    windows, late, missed, late_any, hidden = (
+    windows, late, missed, late_any, correcting, hidden = (
         _sum([shard[name] for shard in shards], len(at))
-        for name in ("windows", "late", "missed", "late_any", "hidden")
+        for name in ("windows", "late", "missed", "late_any", "correcting", "hidden")
     )
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
     starts = batches.start_us
@@ -184,7 +184,7 @@ def new_entries(
             np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")
         ] += name
     names_of_windows = np.where(windows > 0, names, np.uint64(0))
-    counts = (windows, late, missed, open_us, late_any, hidden)
+    counts = (windows, late, missed, open_us, late_any, correcting, hidden)
     facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
     after = pending.work.notes_after
     of_batch = np.full(len(pending.work.positions), len(after))

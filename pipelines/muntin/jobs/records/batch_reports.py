@@ -46,14 +46,17 @@ def batch_reports(
         for name in bound.windows
         if (now := published(bound.store, name)).ledger
     }
-    hiding = [name for name, window in bound.windows.items() if window.having is not None]
+    asked = (
+        [name for name, window in bound.windows.items() if window.having is not None],
+        [name for name, window in bound.windows.items() if window.lateness_us],
+    )
     entries_by_window = [
         {name: entry for name, entries in ledgers.items() if (entry := entries[at])}
         for at in range(len(intervals))
     ]
     reports = [
         _report(
-            interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), hiding
+            interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False), *asked
         )
         for interval, entries in zip(intervals, entries_by_window, strict=True)
         if interval.start_us in read
@@ -76,6 +79,7 @@ class _Reported:
     windows: int
     missed: int
     late_any: int
+    correcting: int
     hidden: int
 
 
@@ -89,6 +93,7 @@ def _reported(entries: Entries, starts: Ints) -> list[_Reported | None]:
             entries.windows,
             entries.missed,
             entries.late_any,
+            entries.correcting,
             entries.hidden,
         )
     )
@@ -104,8 +109,9 @@ def _report(
     entries: Mapping[str, _Reported],
     changed: bool,  # noqa: FBT001
     hiding: Sequence[str],
+    revised: Sequence[str],
 ) -> BatchReport:
-    """`hiding`: the windows with a `having`."""
+    """`hiding`: the windows with a `having`; `revised`: with `allowed_lateness`."""
     watermarks_us = [entry.watermark_us for entry in entries.values() if entry.watermark_us > -(2**61)]
     return BatchReport(
         from_us(interval.start_us),
@@ -118,6 +124,7 @@ def _report(
         source_changed=changed,
         sources={name: Counts(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
         windows_hidden={name: entries[name].hidden for name in hiding if name in entries},
+        rows_correcting={name: entries[name].correcting for name in revised if name in entries},
     )
 
 

@@ -48,6 +48,9 @@ KINDS = {
     "muntin.rows_read": Kind("counter", "{row}", "rows in the files of the batches that were read"),
     "muntin.rows_quarantined": Kind("counter", "{row}", "rows that were refused"),
     "muntin.rows_late": Kind("counter", "{row}", "rows that came too late for at least one window"),
+    "muntin.rows_correcting": Kind(
+        "counter", "{row}", "rows that revised windows that were published, and missed none"
+    ),
     "muntin.windows_published": Kind(
         "counter", "{window}", "windows that were published, those of a batch that was read again too"
     ),
@@ -96,8 +99,18 @@ def of_publishing(
     the batches published.
     """
     by_start = {instant_us(report.interval_start, "start"): report for report in reports}
-    late = sum(by_start[start].rows_late for start in own if start in by_start)
-    metrics = [Metric("muntin.rows_late", late, name)]
+    own_reports = [by_start[start] for start in own if start in by_start]
+    metrics = [Metric("muntin.rows_late", sum(each.rows_late for each in own_reports), name)]
+    revised = dict.fromkeys(window for each in own_reports for window in each.rows_correcting)
+    metrics += [
+        Metric(
+            "muntin.rows_correcting",
+            sum(each.rows_correcting.get(window, 0) for each in own_reports),
+            name,
+            window,
+        )
+        for window in revised
+    ]
     for window, published_starts in starts.items():
         reports_of_window = [by_start[start] for start in published_starts if start in by_start]
         there = sum(

@@ -121,6 +121,8 @@ class BatchReport:
             of the source, or never was; `ambiguous` and `nonexistent` of the source say what became of them.
         windows_hidden: window -> how many of the windows that this batch closed are hidden; of windows with
             `having`.
+        rows_correcting: window -> how many rows came when a window that they count in was published, and
+            revised it, and missed none; of windows with `allowed_lateness`.
         rows_forgotten: rows that were left out, as their keys are forgotten (`muntin forget`).
         despite: what a person said who let its windows be published although they failed their suite:
             `verdict`, the name of the verdict, `windows`, window -> its verdict in words, `by`, `reason`; of
@@ -145,6 +147,7 @@ class BatchReport:
     rows_ambiguous: int = 0
     rows_nonexistent: int = 0
     windows_hidden: Mapping[str, int] = field(default_factory=dict)
+    rows_correcting: Mapping[str, int] = field(default_factory=dict)
     rows_forgotten: int = 0
     despite: Mapping[str, Any] | None = None
     refusals: str = ""

@@ -84,6 +84,10 @@ _COLUMNS = {
         pa.string(),
         "JSON: window, how many of these are hidden, as their having does not hold",
     ),
+    "rows_correcting": (
+        pa.string(),
+        "JSON: window, how many rows revised windows that were published, and missed none",
+    ),
     "watermark": (INSTANT, "how far time is known after the batch, UTC"),
     "seconds": (pa.float64(), "of the run that published it, by the clock: the batch's share [s]"),
     "cpu_seconds": (
@@ -209,6 +213,7 @@ def record_published(
                 "sources": _rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "windows_hidden": _json(one.windows_hidden),
+                "rows_correcting": _json(one.rows_correcting),
                 "tables": _json(tables),
                 DESPITE: _json(one.despite),
                 **share,

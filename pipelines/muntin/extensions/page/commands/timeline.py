@@ -149,6 +149,7 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
             "watermark": moment(one.watermark_us),
             "windows": one.windows,
             "late": one.late,
+            "correcting": one.correcting,
         }
         for one in shown.batches
     ]

@@ -126,6 +126,7 @@ def batch_reported(batch: ListedBatch) -> str:
     if batch.standing == "missing":
         return f"missing interval {span}"
     late = f", {many(batch.late, 'late row')}" if batch.late else ""
+    late += f", {many(batch.correcting, 'row')} correcting published windows" if batch.correcting else ""
     outcome = (
         f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
     )

@@ -37,7 +37,8 @@ class ListedBatch:
         standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or
             missing itself.
         watermark_us: the watermark after it; None where it is not published.
-        windows, late: how many windows it closed; its rows that came too late for a window.
+        windows, late, correcting: how many windows it closed; its rows that came too late for a window; its
+            rows that revised published windows, and missed none.
     """
 
     start_us: int
@@ -46,6 +47,7 @@ class ListedBatch:
     watermark_us: int | None = None
     windows: int = 0
     late: int = 0
+    correcting: int = 0
 
 
 def listed_batches(todo: Pending) -> list[tuple[int, int, Standing]]:
@@ -71,7 +73,8 @@ def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> lis
     if entries is None:
         return [ListedBatch(*each) for each in some]
     at = entries.position(np.array([start for start, _, _ in some], np.int64))
-    columns = (column[at].tolist() for column in (entries.watermark_us, entries.published, entries.late))
+    asked = (entries.watermark_us, entries.published, entries.late, entries.correcting)
+    columns = (column[at].tolist() for column in asked)
     return [
         ListedBatch(*each, *facts) if in_ledger else ListedBatch(*each)
         for each, in_ledger, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)
