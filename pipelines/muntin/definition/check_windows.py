@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from muntin.definition.checks import INDEX, OURS, RESERVED, check_name
+from muntin.definition.checks import INDEX, OURS, RESERVED, check_choice, check_name
 from muntin.definition.expressions import steady
 from muntin.definition.kinds import Kind
 from muntin.definition.parts import Aggregate, Source, distinct
@@ -88,14 +88,12 @@ def check_alerts(
     windows: Mapping[str, Kind],
     results: Sequence[str],
 ) -> None:
-    """Alerts, or none, whose masked columns are columns of results."""
+    """Alerts, or none, whose masked columns are columns of results, and which ask for results that are there."""
     if alerts is None:
         return
-    if not hasattr(alerts, "channels"):
-        raise DefinitionError(
-            f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow '
-            "connection"
-        )
+    for rule in getattr(alerts, "revised", ()):
+        if rule.of is not None:
+            check_choice("alerts: revised: of", rule.of, tuple(results))
     columns = {*keys, *results, *(column for window in windows.values() for column in window.columns)}
     result_columns = {column.lower() for column in columns}
     for name in sorted(alerts.mask):
@@ -103,6 +101,20 @@ def check_alerts(
             raise DefinitionError(
                 f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}"
             )
+
+
+def alerts_of(asked: Any) -> Any:  # noqa: ANN401 - as above
+    """The alerts of a definition; of a list one value."""
+    if isinstance(asked, list | tuple) and not asked:
+        return None
+    first, *others = asked if isinstance(asked, list | tuple) else (asked,)
+    for each in (first, *others) if first is not None else ():
+        if not hasattr(each, "channels"):
+            raise DefinitionError(
+                f'alerts: {each!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow '
+                "connection"
+            )
+    return first.joined(others) if hasattr(first, "joined") else first
 
 
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave

@@ -13,6 +13,7 @@ from typing import cast, get_args
 
 from muntin.definition.check_parts import check_lookups, sinks_of
 from muntin.definition.check_windows import (
+    alerts_of,
     carrying,
     check_aggregates,
     check_alerts,
@@ -100,8 +101,8 @@ class Pipeline:
         to: where changed windows are sent after publishing, as [sinks.postgres("warehouse", table="day",
             window="day")]; no part of states and results. A sink that is down stops no run: a later run
             catches up.
-        alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; no part of states
-            and results.
+        alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; or a list, as
+            [alerts.to("alerts"), alerts.revised(by="5%", of="revenue")]; no part of states and results.
         renamed: names before, as Renamed(pipeline="flights_old", windows={"day": "daily"}); the first run
             takes over what has them.
         description: a sentence for people; published tables carry it.
@@ -127,7 +128,7 @@ class Pipeline:
     rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     to: Sequence[Sink] = ()
-    alerts: Alerts | None = None
+    alerts: Alerts | Sequence[Alerts] | None = None
     renamed: Renamed = field(default_factory=Renamed)
     description: str = ""
 
@@ -165,6 +166,7 @@ class Pipeline:
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
         check_where(self.where, self.sources)
+        object.__setattr__(self, "alerts", alerts_of(self.alerts))
         check_alerts(self.alerts, self.keys, self.windows, self.results)
         check_renamed(self.name, self.renamed.pipeline, self.windows, self.renamed.windows)
         check_retention(
@@ -260,6 +262,11 @@ class Pipeline:
     def retention(self) -> Retain:
         """How long each kind of table keeps what is old."""
         return cast("Retain", self.retain)
+
+    @property
+    def listener(self) -> Alerts | None:
+        """The alerts; of a list one value."""
+        return cast("Alerts | None", self.alerts)
 
     @property
     def fresh_within_us(self) -> int | None:

@@ -178,6 +178,7 @@ def _ended_well(at: Place, context: Context) -> Any:  # noqa: ANN401 - as above
         missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
         link=str(context["ti"].log_url).partition("/tasks/")[0],
         approved=[result["report"].get("despite")],
+        revised=result["revised"],
     )
 
 

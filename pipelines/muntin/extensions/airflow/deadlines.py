@@ -157,7 +157,7 @@ def fresh_by(pipeline: Pipeline, where: Mapping[str, Any]) -> list[Any]:
     """
     if (within_us := pipeline.fresh_within_us) is None:
         return []
-    alerts = pipeline.alerts
+    alerts = pipeline.listener
     first = pipeline.intervals.around(pipeline.intervals.first_border_us)
     channels = [channel for channel in alerts.channels if isinstance(channel, str)] if alerts else []
     kwargs = {"channels": channels, "within_us": within_us, "windows": [*pipeline.windows]}

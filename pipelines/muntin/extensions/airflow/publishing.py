@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
+    from muntin.jobs.records.reports import BatchReport
     from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
 
@@ -115,7 +116,7 @@ def publish(
     JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches,
     `waiting_for`: missing intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of
     it, which is more than `published` if another run published meanwhile or ended before it reported, and
-    less if another run reports it; `reports`: of validation, if the definition declares alerts; `sinks`: what
+    less if another run reports it; `reports`: of validation, and `revised`, if the definition declares alerts; `sinks`: what
     became of them, a line each, if it declares sinks. `answer`: what the task `ask` returned: the approval of
     a person to publish despite a failed suite.
     """
@@ -151,9 +152,17 @@ def publish(
         "announced": announced(place, starts_of_window, partitions, announcer),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in finished.quality},
-        **({"reports": list(finished.quality)} if place.bound.alerts else {}),
+        **(_for_alerts(place, finished, report) if place.bound.alerts else {}),
         **({"sinks": sent_to_sinks(place.bound, runner)} if place.bound.sinks else {}),
     }
+
+
+def _for_alerts(place: Place, finished: Finished, report: BatchReport) -> dict[str, Any]:
+    """What the message of the run says of checks, and of revised windows."""
+    from muntin.extensions.airflow.alerting import host
+
+    revisions = host().gathered.revisions(place.bound, finished.changed, [report])
+    return {"reports": list(finished.quality), "revised": revisions}
 
 
 def _finished(

@@ -93,8 +93,10 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
     if not run.kept:
         problems, run_findings = Problems(_below(state, "problems")), findings(alerts, run)
         over = [each for each in recovered(problems.all(), run, run_findings) if problems.take(each)]
-        # a missing interval is reported once
-        new_findings = [each for each in run_findings if problems.add(each) or each.kind != "hole"]
+        # a missing interval is reported once; a revision is no problem that ends
+        new_findings = [
+            each for each in run_findings if each.kind == "revised" or problems.add(each) or each.kind != "hole"
+        ]
     folder = _below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
     by_hand = run.asked_until_us is not None or bool(settled)

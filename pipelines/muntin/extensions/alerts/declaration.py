@@ -5,7 +5,7 @@ message shows.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import Duration, positive
@@ -14,6 +14,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.extensions.alerts.moves import Rule
+
     from muntin.definition.schedule import Interval
     from muntin.jobs.records.reports import RunReport
     from muntin.jobs.state.bound import Bound
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 VARIABLE = "env:"
 """A channel that begins with it names an environment variable, whose text is an address of Apprise."""
 
+CONNECTION = "alerts"
 _CONNECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Alerts:
-    """A declaration of alerts; `to` makes it.
+    """A declaration of alerts; `to` and `revised` make it.
 
     Attributes:
         channels: names of Airflow connections, `env:NAME`, notifiers of Airflow, or functions that make a
@@ -39,6 +42,7 @@ class Alerts:
         empty_after: an empty batch is reported if so many batches before it had rows; None: never.
         hole_after: a missing interval is reported once so many later intervals have a batch; None: never.
         silent_after_us: how long a run may take before Airflow tells so, in microseconds; None: for ever.
+        revised: which moves of published values are reported.
     """
 
     channels: tuple[Any, ...]
@@ -49,6 +53,23 @@ class Alerts:
     empty_after: int | None = 10
     hole_after: int | None = 3
     silent_after_us: int | None = None
+    revised: tuple[Rule, ...] = ()
+
+    def joined(self, others: Sequence[Alerts]) -> Alerts:
+        """The alerts of a list: one of `to`, which says everything else, and any number of `revised`.
+
+        Without a channel, messages go to the connection `alerts`.
+        """
+        every = (self, *others)
+        declared = [each for each in every if not each.revised]
+        if len(declared) > 1:
+            raise DefinitionError(
+                "alerts: alerts.to stands twice; write it once, with all channels, as"
+                ' alerts.to("alerts", "env:MUNTIN_ALERTS")'
+            )
+        channels = tuple(dict.fromkeys(channel for each in every for channel in each.channels))
+        rules = tuple(rule for each in every for rule in each.revised)
+        return replace((declared or [self])[0], channels=channels or (CONNECTION,) * bool(rules), revised=rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark's tasks carry the definition, and a notifier does not travel: a pickle has the channels with
@@ -109,10 +130,7 @@ def to(
         raise DefinitionError(
             'alerts: to whom? Give the name of an Airflow connection, as alerts.to("alerts")'
         )
-    for at, channel in enumerate(channels):
-        _check_channel(channel)
-        if channel in channels[:at]:
-            raise DefinitionError(f"alerts: {channel!r} stands twice; each message goes to a channel once")
+    _check_channels(channels)
     _check_share(quarantined, "quarantined")
     _check_share(late, "late")
     _check_count(empty_after, "empty_after")
@@ -128,6 +146,42 @@ def to(
         hole_after,
         silent_after_us,
     )
+
+
+def revised(*channels: Any, by: float | str | None = None, of: str | None = None) -> Alerts:  # noqa: ANN401 - as `to`
+    """Alerts when a published value changes, beside `to` in a list: one message a run.
+
+    >>> revised(by="5%", of="revenue").revised[0].by
+    0.05
+
+    Args:
+        *channels: more channels, as of `to`. Without any, messages go where those of `to` go; without `to`,
+            to the Airflow connection `alerts`, and failures of runs with them.
+        by: how far a value may move without a message: a share of what it was, as "5%", or an amount, as 100;
+            None: no move is without. A window that is gone, or new among published windows, has moved.
+        of: the result column; None: each.
+
+    Raises:
+        DefinitionError: no share and no amount, no name, or no channel.
+    """
+    from muntin.extensions.alerts.moves import rule
+
+    _check_channels(channels)
+    return Alerts(
+        channels,
+        warnings=False,
+        quarantined=None,
+        empty_after=None,
+        hole_after=None,
+        revised=(rule(by, of),),
+    )
+
+
+def _check_channels(channels: Sequence[Any]) -> None:
+    for at, channel in enumerate(channels):
+        _check_channel(channel)
+        if channel in channels[:at]:
+            raise DefinitionError(f"alerts: {channel!r} stands twice; each message goes to a channel once")
 
 
 def _check_channel(channel: Any) -> None:  # noqa: ANN401 - whatever the user gave

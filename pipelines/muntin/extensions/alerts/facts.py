@@ -49,6 +49,8 @@ class Run:
         link: the command or the address where a person goes on.
         unforgotten: how many keys are being forgotten, and something of them may be left.
         unsettled: what has changed in the past and stays as it was, a sentence each.
+        revised: which published values moved by more than the definition lets them: `what`, `observed` and
+            some `rows` each.
         approved: what a person said who let windows be published although they failed their suite: `verdict`,
             `windows`, `by`, `reason`.
         asked_until_us: until when a question waits whether what is held is published all the same, in
@@ -70,6 +72,7 @@ class Run:
     link: str = ""
     unforgotten: int = 0
     unsettled: tuple[str, ...] = ()
+    revised: tuple[Mapping[str, Any], ...] = ()
     approved: tuple[Mapping[str, Any], ...] = ()
     asked_until_us: int | None = None
     kept: str = ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.facts import Batch, Run
 
-Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting", "unsettled"]
+Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting", "unsettled", "revised"]
 MASKED = "***"
 
 
@@ -86,7 +86,7 @@ def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
     ]
     return tuple(
         sorted(
-            (*run_findings, *_holes(alerts, run), *_forgetting(run), *_unsettled(run)),
+            (*run_findings, *_holes(alerts, run), *_forgetting(run), *_unsettled(run), *_revised(run)),
             key=lambda one: one.severity != "critical",
         )
     )
@@ -207,6 +207,13 @@ def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
 def _unsettled(run: Run) -> Iterator[Finding]:
     for line in run.unsettled:
         yield Finding("unsettled", "warning", "earlier batches as their source is now", line, run.interval)
+
+
+def _revised(run: Run) -> Iterator[Finding]:
+    for each in run.revised:
+        yield Finding(
+            "revised", "warning", each["what"], each["observed"], run.interval, tuple(each["rows"])
+        )
 
 
 def _forgetting(run: Run) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.extensions.alerts.declaration import Alerts
+    from muntin.jobs.published.changes import Changes
     from muntin.jobs.records.reports import BatchReport, RunReport
     from muntin.jobs.state.bound import Bound
 
@@ -34,10 +35,11 @@ def ended_well(
     missing: Iterable[tuple[int, int]],
     link: str,
     approved: Iterable[Mapping[str, Any] | None] = (),
+    revised: Iterable[Mapping[str, Any]] = (),
 ) -> Run:
     """The facts of a run that published, or found nothing to publish.
 
-    `approved`: approvals that no report names.
+    `approved`: approvals that no report names. `revised`: as `revisions` gives it.
     """
     whole, reports = spanned(intervals), list(reports)
     batches = tuple(_batch(report) for report in reports)
@@ -53,8 +55,24 @@ def ended_well(
         link=link,
         unforgotten=len(forgotten(bound.home).open),
         unsettled=tuple(unsettled(bound.folder, waiting=False)),
+        revised=tuple(revised),
         approved=tuple({each["verdict"]: each for each in approvals}.values()),
     )
+
+
+def revisions(
+    bound: Bound, changed: Mapping[str, Sequence[Changes]], reports: Sequence[BatchReport]
+) -> list[dict[str, Any]]:
+    """What a run revised of published windows by more than its definition lets values move, as JSON has it.
+
+    `changed`: window -> its published windows that the run changed. `reports`: of the batches that it read.
+    """
+    alerts: Alerts | None = bound.alerts  # type: ignore[assignment]  # of this kind
+    if alerts is None or not alerts.revised:
+        return []
+    from muntin.extensions.alerts.moves import moved
+
+    return [*moved(alerts.revised, changed, bound.pipeline.results, reports, alerts.mask)]
 
 
 def of_report(bound: Bound, intervals: Sequence[Interval], report: RunReport, *, link: str) -> Run:
@@ -70,6 +88,7 @@ def of_report(bound: Bound, intervals: Sequence[Interval], report: RunReport, *,
         },
         missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
         link=link,
+        revised=revisions(bound, report.changed, report.batches),
     )
 
 

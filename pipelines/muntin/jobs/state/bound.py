@@ -143,7 +143,7 @@ class Bound:
 
     @property
     def alerts(self) -> Alerts | None:
-        return self.pipeline.alerts
+        return self.pipeline.listener
 
     @property
     def sinks(self) -> Sequence[Sink]:

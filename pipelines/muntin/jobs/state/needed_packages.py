@@ -35,5 +35,5 @@ def _needed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     yield from (
         (f"to: {sink.name} needs {sink.package}", sink.package) for sink in pipeline.to if sink.package
     )
-    if pipeline.alerts and any(isinstance(channel, str) for channel in pipeline.alerts.channels):
+    if pipeline.listener and any(isinstance(channel, str) for channel in pipeline.listener.channels):
         yield "alerts need apprise", "apprise"
