@@ -71,7 +71,9 @@ def expected(given: Case, said: Judgement) -> dict[tuple[Any, ...], list[Any]]:
 def tallied(given: Case, combined: Combined, said: Judgement) -> list[str]:
     """Rows that are late, and rows that correct; where windows are there by the clock also how many of them they missed."""
     told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, NEIGHBOURS))
-    right = {name: [len(rows[at]) for at in range(len(given.batches))] for name, rows in (("late", said.late), ("correcting", said.correcting))}
+    right = {
+        name: [len(rows[at]) for at in range(len(given.batches))] for name, rows in (("late", said.late), ("correcting", said.correcting))
+    }
     if isinstance(given.theirs, NEIGHBOURS) or hasattr(given.theirs, "windows_for"):
         right["missed"] = windows_missed(given, said)
     return [f"{name}: {told[name]} not {counted}" for name, counted in right.items() if told[name] != counted]

@@ -103,6 +103,14 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
     ]
 
 
+def _corrected(batches: "Sequence[BatchReport]") -> list[str]:
+    """A line on the rows that revised published windows, if there are any."""
+    names = dict.fromkeys(name for one in batches for name in one.rows_correcting)
+    rows_of = {name: sum(one.rows_correcting.get(name, 0) for one in batches) for name in names}
+    counts = [f"{name} by {many(rows, 'row')}" for name, rows in rows_of.items() if rows]
+    return [f"published windows corrected: {', '.join(counts)}"] if counts else []
+
+
 def _despite(batches: "Sequence[BatchReport]") -> list[str]:
     approvals = [one.despite for one in batches if one.despite]
     if not approvals:
@@ -131,11 +139,7 @@ def summary(report: "RunReport") -> list[str]:
     hidden = sum(one.files_hidden for one in batches)
     lines[0] += f"; {many(hidden, 'file')} passed over whose names begin with _ or ." if hidden else ""
     lines += _of_sources(batches)
-    names = dict.fromkeys(name for one in batches for name in one.rows_correcting)
-    revising = {name: sum(one.rows_correcting.get(name, 0) for one in batches) for name in names}
-    if any(revising.values()):
-        counts = ", ".join(f"{name} by {many(rows, 'row')}" for name, rows in revising.items() if rows)
-        lines.append(f"published windows corrected: {counts}")
+    lines += _corrected(batches)
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     lines += [f"given by a table: {name}: {table}" for name, table in report.tables.items()]

@@ -88,7 +88,7 @@ def check_alerts(
     windows: Mapping[str, Kind],
     results: Sequence[str],
 ) -> None:
-    """Alerts, or none, whose masked columns are columns of results, and which ask for results that are there."""
+    """Alerts, or none, whose columns are columns of results."""
     if alerts is None:
         return
     for rule in getattr(alerts, "revised", ()):

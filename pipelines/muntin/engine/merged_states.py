@@ -45,7 +45,9 @@ def tallies(
         "late": _rows_of(combined, late, batches)[wanted].tolist(),
         "missed": _rows_of(combined, missed, batches)[wanted].tolist(),
         "late_any": _rows_of(combined, late if late_any is None else late_any, batches)[wanted].tolist(),
-        "correcting": _rows_of(combined, late[:0] if correcting is None else correcting, batches)[wanted].tolist(),
+        "correcting": _rows_of(combined, late[:0] if correcting is None else correcting, batches)[
+            wanted
+        ].tolist(),
         "hidden": _hidden(combined, batches)[wanted].tolist(),
         "open": _left_open(combined, batches)[wanted].tolist() if opened else None,
     }

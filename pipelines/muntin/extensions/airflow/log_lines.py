@@ -89,8 +89,8 @@ def published(
         f"; {many(rows, 'row')} corrected {window}" for window, rows in report.rows_correcting.items() if rows
     )
     lines.append(
-        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late{corrected}; watermark"
-        f" {report.watermark:%Y-%m-%d %H:%M} UTC"
+        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late{corrected};"
+        f" watermark {report.watermark:%Y-%m-%d %H:%M} UTC"
     )
     return lines + waiting(interval, missing)
 

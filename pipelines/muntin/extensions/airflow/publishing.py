@@ -116,9 +116,9 @@ def publish(
     JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches,
     `waiting_for`: missing intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of
     it, which is more than `published` if another run published meanwhile or ended before it reported, and
-    less if another run reports it; `reports`: of validation, and `revised`, if the definition declares alerts; `sinks`: what
-    became of them, a line each, if it declares sinks. `answer`: what the task `ask` returned: the approval of
-    a person to publish despite a failed suite.
+    less if another run reports it; `reports`: of validation, and `revised`, if the definition declares
+    alerts; `sinks`: what became of them, a line each, if it declares sinks. `answer`: what the task `ask`
+    returned: the approval of a person to publish despite a failed suite.
     """
     from muntin.extensions.airflow.assets.announcements import begin
     from muntin.jobs.records.approvals import Approval, spelled_approval

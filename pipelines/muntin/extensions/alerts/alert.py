@@ -95,7 +95,9 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
         over = [each for each in recovered(problems.all(), run, run_findings) if problems.take(each)]
         # a missing interval is reported once; a revision is no problem that ends
         new_findings = [
-            each for each in run_findings if each.kind == "revised" or problems.add(each) or each.kind != "hole"
+            each
+            for each in run_findings
+            if each.kind == "revised" or problems.add(each) or each.kind != "hole"
         ]
     folder = _below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None

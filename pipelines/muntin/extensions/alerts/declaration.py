@@ -14,9 +14,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.extensions.alerts.moves import Rule
-
     from muntin.definition.schedule import Interval
+    from muntin.extensions.alerts.moves import Rule
     from muntin.jobs.records.reports import RunReport
     from muntin.jobs.state.bound import Bound
 
@@ -69,7 +68,9 @@ class Alerts:
             )
         channels = tuple(dict.fromkeys(channel for each in every for channel in each.channels))
         rules = tuple(rule for each in every for rule in each.revised)
-        return replace((declared or [self])[0], channels=channels or (CONNECTION,) * bool(rules), revised=rules)
+        return replace(
+            (declared or [self])[0], channels=channels or (CONNECTION,) * bool(rules), revised=rules
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark's tasks carry the definition, and a notifier does not travel: a pickle has the channels with

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from muntin.extensions.alerts.declaration import Alerts
     from muntin.extensions.alerts.facts import Batch, Run
 
-Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole", "forgetting", "unsettled", "revised"]
+Kind = Literal[
+    "check", "failure", "quarantined", "late", "empty", "hole", "forgetting", "unsettled", "revised"
+]
 MASKED = "***"
 
 
@@ -211,9 +213,7 @@ def _unsettled(run: Run) -> Iterator[Finding]:
 
 def _revised(run: Run) -> Iterator[Finding]:
     for each in run.revised:
-        yield Finding(
-            "revised", "warning", each["what"], each["observed"], run.interval, tuple(each["rows"])
-        )
+        yield Finding("revised", "warning", each["what"], each["observed"], run.interval, tuple(each["rows"]))
 
 
 def _forgetting(run: Run) -> Iterator[Finding]:

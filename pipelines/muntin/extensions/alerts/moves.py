@@ -37,7 +37,13 @@ class Rule:
     of: str | None
 
     def __str__(self) -> str:
-        limit = f"{_HUNDRED * self.by:g} %" if self.by is not None and self.share else f"{self.by:g}" if self.by else ""
+        limit = (
+            f"{_HUNDRED * self.by:g} %"
+            if self.by is not None and self.share
+            else f"{self.by:g}"
+            if self.by
+            else ""
+        )
         return f"{self.of or 'a result'} moved" + (f" by more than {limit}" if limit else "")
 
     def beyond(self, changes: Changes, name: str) -> np.ndarray:
@@ -60,7 +66,9 @@ class Rule:
 def rule(by: Any, of: Any) -> Rule:  # noqa: ANN401 - whatever the user gave
     """The rule of `revised(by=, of=)`."""
     if of is not None and (not isinstance(of, str) or not of):
-        raise DefinitionError(f'alerts: revised: of: {of!r} names no result; write of="revenue", or leave it out')
+        raise DefinitionError(
+            f'alerts: revised: of: {of!r} names no result; write of="revenue", or leave it out'
+        )
     if by is None:
         return Rule(None, share=False, of=of)
     number, share = (by[:-1], True) if isinstance(by, str) and by.endswith("%") else (by, False)
@@ -70,8 +78,8 @@ def rule(by: Any, of: Any) -> Rule:  # noqa: ANN401 - whatever the user gave
         limit = -1.0
     if not 0 <= limit < float("inf"):
         raise DefinitionError(
-            f'alerts: revised: by: {by!r} is no limit; write a share of the value, as "5%", an amount, as 100,'
-            " or leave it out: any move is reported"
+            f'alerts: revised: by: {by!r} is no limit; write a share of the value, as "5%", an amount, as'
+            " 100, or leave it out: any move is reported"
         )
     return Rule(limit / _HUNDRED if share else limit, share, of)
 
