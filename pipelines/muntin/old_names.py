@@ -96,7 +96,8 @@ ARGUMENTS = {
         "keep_states": "an argument of Retain: retain=Retain(states_in_windows=True)",
         "renamed_from": "an argument of Renamed: renamed=Renamed(pipeline=...)",
         "renamed_windows": "an argument of Renamed: renamed=Renamed(windows=...)",
-        "ask_within": 'a part of on_failure: on_failure={"ask": "4h"}',
+        "ask_within": 'an argument of Limits: limits=Limits(ask_within="4h")',
+        "on_failure": 'an argument of Limits: limits=Limits(ask_within="4h") for "ask"; leave "hold" out',
         "derive": 'a part of aggregates, as SQL: aggregates={..., "share": "late / flights"}',
         "on_gap": 'no argument any more: a missing interval is waited for; run it, with missing="empty" in '
         "sources.files(...) if it has no files",

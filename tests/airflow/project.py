@@ -10,7 +10,7 @@ from examples.demo.home import Home
 DEFINITION = """
 from datetime import UTC, datetime
 
-from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import Limits, Pipeline, airflow_dag, sources, windows
 from muntin import aggregates as agg
 
 shop = Pipeline(

@@ -23,7 +23,7 @@ from tests.airflow.project import DEFINITION, half_days, making_runs, write_day,
 
 BAD = [("ann", 3, -1), ("bob", 4, 2)]
 WORSE = [("ann", 3, -5)]
-ASKING = DEFINITION.replace("expectations=", 'on_failure={"ask": "4h"}, expectations=').replace(
+ASKING = DEFINITION.replace("expectations=", 'limits=Limits(ask_within="4h"), expectations=').replace(
     "airflow_dag(shop)", "airflow_dag(shop, spark=None, catchup=False, end_date=datetime(2024, 1, 1, tzinfo=UTC))"
 )
 IMPATIENT = ASKING.replace('name="shop"', 'name="impatient"').replace("4h", "15s")

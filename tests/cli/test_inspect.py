@@ -100,7 +100,9 @@ def test_plot_draws_a_line_a_key(muntin: Muntin, ran: Project, tmp_path):
 
 def test_late_rows_by_batch_and_by_state(muntin: Muntin, ran: Project):
     told = json.loads(muntin(*ran.arguments("show", "--late", "quarter", "--states", "--json")).out)
-    assert told["batches"] == [{"window": "quarter", "batch": "2020-01-02T00:00:00+00:00", "rows": 1, "windows": 1}]
+    assert told["batches"] == [
+        {"window": "quarter", "batch": "2020-01-02T00:00:00+00:00", "in_time": 1, "correcting": 0, "late": 1, "missed": 1}
+    ]
     (state,) = told["states"]["quarter"]
     assert (state["sensor"], state["rows"], state["windows"]) == ("ä", 1, 1)
     assert state["frame"] == "2020-01-01T02:00:00+00:00"  # frames of two hours, shared with the sessions
@@ -113,7 +115,7 @@ def test_late_sessions_are_judged_as_chains(muntin: Muntin, ran: Project):
 
 def test_late_for_people(muntin: Muntin, ran: Project):
     lines = muntin(*ran.arguments("show", "--late", "quarter", "--states")).out.splitlines()
-    assert lines[1].split() == ["quarter", "2020-01-02", "00:00", "1", "1"]
+    assert lines[1].split() == ["quarter", "2020-01-02", "00:00", "1", "0", "1", "1"]
     assert "quarter: 1 late state" in lines
 
 

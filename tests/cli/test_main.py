@@ -61,7 +61,7 @@ def test_the_option_of_a_form_stands_anywhere(muntin: Muntin, ran: Project):
         ["--late", "show", *root, file, "quarter"],
     ]
     [told] = {muntin(*line).out for line in lines}
-    assert "rows late" in told
+    assert "too late" in told
 
 
 def test_two_forms_at_once_are_refused(muntin: Muntin):

@@ -15,6 +15,8 @@ from tests.servers import free_port
 
 pytestmark = pytest.mark.usefixtures("here")
 PIPELINE = ("pipeline", "sensors")
+UNSENT = {"muntin.fresh", "muntin.rows_correcting"}
+"""Of definitions with `fresh_within` and `allowed_lateness` alone."""
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_a_run_tells_what_it_read_and_published(muntin: Muntin, project: Project
         ("muntin.windows_published", (PIPELINE, ("window", "quarter"))): 3,
         ("muntin.windows_published", (PIPELINE, ("window", "visit"))): 3,
     }
-    assert receiver.units == {name: kind.unit for name, kind in KINDS.items() if name != "muntin.fresh"}
+    assert receiver.units == {name: kind.unit for name, kind in KINDS.items() if name not in UNSENT}
     since = time.time() - 1577923200 - 86400  # the watermark is the end of day 2
     assert [labels[1][1] for labels in lags] == ["quarter", "visit"]
     assert all(since - 60 < lag < since + 60 for lag in lags.values())
@@ -97,7 +99,7 @@ def test_a_program_with_opentelemetry_of_its_own(project: Project, muntin: Munti
     monkeypatch.setattr(metrics, "get_meter", provider.get_meter)  # a process can set its provider once only
     muntin(*project.arguments("run", *RANGE))
     found = reader.get_metrics_data().resource_metrics[0].scope_metrics[0]
-    assert {metric.name for metric in found.metrics} == KINDS.keys() - {"muntin.fresh"}
+    assert {metric.name for metric in found.metrics} == KINDS.keys() - UNSENT
     provider.shutdown()
 
 

@@ -11,8 +11,10 @@ import pytest
 
 from muntin import Pipeline, Retain, as_of, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.late import late
+from muntin.jobs.records.metrics import of_publishing
 
 DAYS: Mapping[int, Sequence[str]] = {
     1: ["1T10:00:00Z,1"],
@@ -118,9 +120,9 @@ def test_as_of_answers_with_what_was_published_then(tmp_path: Path, kind: str) -
         assert now.to_pylist() == then.to_pylist(), last
 
 
-# window a day       1 May         2 May         3 May         closed by the batch of its day
-# batch of 3 May     1T11: late    2T11: too     3T10: in time     lateness 23h: 1 May is final when it comes, 2 May is not
-# batch of 4 May                   2T11: late                  2 May is final by now
+# windows of a day, published by the batch of their day, final 23h later
+# batch of 3 May     1 May: too late    2 May twice: corrections    3 May: in time
+# batch of 4 May                        2 May: too late             4 May: in time
 COUNTED = {
     1: ["1T10:00:00Z,1"],
     2: ["2T10:00:00Z,1", "2T11:00:00Z,1"],
@@ -140,6 +142,11 @@ def test_rows_are_in_time_or_a_correction_or_too_late(tmp_path: Path) -> None:
     assert counts(pipeline, tmp_path / "steps") == counts(pipeline, tmp_path / "bulk") == [(3, 1, 2, 1), (4, 1, 0, 1)]
     assert [each.rows_correcting for each in reports] == [{"w": 0}, {"w": 0}, {"w": 2}, {"w": 0}]
     assert [each.rows_correcting for each in bulk.batches] == [each.rows_correcting for each in reports]
+    starts = [instant_us(each.interval_start, "start") for each in reports]
+    assert {each.name: (each.value, each.window) for each in of_publishing("late", reports, starts, {})} == {
+        "muntin.rows_late": (2, None),
+        "muntin.rows_correcting": (2, "w"),
+    }
 
 
 def test_a_replaced_batch_is_counted_anew(tmp_path: Path) -> None:
@@ -150,9 +157,9 @@ def test_a_replaced_batch_is_counted_anew(tmp_path: Path) -> None:
     assert counts(pipeline, tmp_path / "state") == [(3, 1, 1, 0), (4, 1, 0, 1)]
 
 
-# 1 May 02 | 1 May 08 |    two sessions of 4h; 2 May brings 05, which joins both: a correction; and 03 on 4 May, too late
+# 1 May 02 and 08: two sessions of 4h; the batch of 2 May brings 05, which joins them; that of 4 May 19, of a session that ended at 23
 def test_a_row_that_joins_published_sessions_corrects(tmp_path: Path) -> None:
-    days = {1: ["1T02:00:00Z,1", "1T08:00:00Z,10"], 2: ["1T05:00:00Z,100"], 3: [], 4: ["1T20:00:00Z,1"]}
+    days = {1: ["1T02:00:00Z,1", "1T08:00:00Z,10"], 2: ["1T05:00:00Z,100"], 3: [], 4: ["1T19:00:00Z,1"]}
     pipeline = defined(tmp_path, windows.session("4h", allowed_lateness="2d"), days)
     run(pipeline, root=tmp_path / "state", start=day(1), end=day(5))
     assert counts(pipeline, tmp_path / "state") == [(2, 0, 1, 0), (4, 0, 0, 1)]

@@ -186,7 +186,7 @@ def test_suites_stand_in_it(tmp_path: Path) -> None:
 def test_readers_are_told_that_a_person_may_let_windows_through(tmp_path: Path) -> None:
     suite = tmp_path / "hour.json"
     suite.write_text(json.dumps({"name": "hour", "expectations": [{"type": "expect_table_row_count_to_be_between", "kwargs": {}}]}))
-    held, asked = (small(tmp_path, expectations={"hour": str(suite)}, on_failure=what) for what in ("hold", "ask"))
+    held, asked = (small(tmp_path, expectations={"hour": str(suite)}, limits=each) for each in (Limits(), Limits(ask_within="1d")))
     [said] = asked["schema"][0]["customProperties"]
     assert (said["property"], said["value"], "published if a person says so" in said["description"]) == ("on_failure", "ask", True)
     assert held["version"] != asked["version"]

@@ -159,6 +159,15 @@ def _check_condition(where: object, what: str) -> None:
     expression(where, what)
 
 
+def check_asking(within: object, guarded: Collection[str]) -> None:
+    """Refuse a question that nothing leads to. `guarded`: the windows that may be held."""
+    if within is not None and not guarded:
+        raise DefinitionError(
+            'limits: ask_within: there are no expectations, and on_revision is "publish", so nothing is ever '
+            "held; give one of them, or leave it out"
+        )
+
+
 def check_mapping(what: str, parts: object, example: str) -> None:
     """Check that a value is a mapping. `example`: such a mapping, as Python."""
     if not isinstance(parts, Mapping):

@@ -36,6 +36,9 @@ class Limits:
         max_changed: so many earlier batches a run reads again by itself, as their source has changed or rows
             of dimensions that they looked up; more are left as they are, and reported with the command that
             reads them. None: all.
+        ask_within: how long Airflow waits for a person to say whether what is held, by a suite or by
+            `on_revision="ask"`, is published all the same, as "4h". It stays held until a person says yes,
+            for ever if none does. No part of states and results. None: Airflow does not ask.
 
     Raises:
         DefinitionError: no share of rows, or no duration.
@@ -48,6 +51,7 @@ class Limits:
     idle_after: Duration | None = None
     settle_after: Duration = "1m"
     max_changed: int | None = None
+    ask_within: Duration | None = None
 
     def __post_init__(self) -> None:
         check_share("max_quarantined", self.max_quarantined)
@@ -60,7 +64,7 @@ class Limits:
             )
         for name in ("max_behind", "idle_after"):
             _us_of(self, name)
-        _ = self.fresh_within_us
+        _ = self.fresh_within_us, self.ask_within_us
 
     @property
     def max_ahead_us(self) -> int:
@@ -69,6 +73,10 @@ class Limits:
     @property
     def fresh_within_us(self) -> int | None:
         return None if self.fresh_within is None else positive(self.fresh_within, "fresh_within")
+
+    @property
+    def ask_within_us(self) -> int | None:
+        return None if self.ask_within is None else positive(self.ask_within, "ask_within")
 
     @property
     def settle_after_us(self) -> int:

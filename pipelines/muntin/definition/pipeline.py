@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from muntin.definition.check_parts import check_lookups, sinks_of
 from muntin.definition.check_windows import (
@@ -23,6 +23,7 @@ from muntin.definition.check_windows import (
     resolved,
 )
 from muntin.definition.checks import (
+    check_asking,
     check_batches,
     check_choice,
     check_derived,
@@ -50,12 +51,10 @@ from muntin.definition.several_sources import (
     member_of,
     sources_of,
 )
-from muntin.definition.time_limits import (
-    OnFailure,
-    ask_within_us,
-    check_retention,
-)
+from muntin.definition.time_limits import check_retention
 from muntin.old_names import old_names_refused
+
+OnRevision = Literal["publish", "ask"]
 
 
 @old_names_refused
@@ -88,10 +87,8 @@ class Pipeline:
             tables. None: for ever.
         expectations: window name -> JSON file of a Great Expectations suite; a rollup has its own, as
             {"day.by_city": "city.json"}.
-        on_failure: what becomes of windows that fail a critical expectation: "hold" them back, or "ask" in
-            Airflow whether to publish them all the same, which waits a day for the answer; {"ask": "4h"}
-            waits so long. They are held until a person says yes, for ever if none does. No part of states
-            and results.
+        on_revision: what becomes of a run that would change published windows: "publish", or "ask": nothing
+            of it is published until a person says so, as after a failed suite. No part of states and results.
         rollups: name -> some of the keys, or none: each window once more for these keys, as {"by_city":
             ["city"], "all": []}: tables `day.by_city` and `day.all` beside `day`, of the same states and
             published in the same run. Windows by event time alone.
@@ -124,7 +121,7 @@ class Pipeline:
     limits: Limits = field(default_factory=Limits)
     retain: Retain | Duration | None = None
     expectations: Mapping[str, str | Path] = field(default_factory=dict)
-    on_failure: OnFailure = "hold"
+    on_revision: OnRevision = "publish"
     rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
     to: Sequence[Sink] = ()
@@ -175,7 +172,8 @@ class Pipeline:
             self.intervals,
             self.origin.changes.within_us if self.origin.changes else 0,
         )
-        ask_within_us(self.on_failure, self.expectations)
+        check_choice("on_revision", self.on_revision, get_args(OnRevision))
+        check_asking(self.limits.ask_within, self.guarded)
         object.__setattr__(
             self,
             "to",
@@ -275,7 +273,14 @@ class Pipeline:
     @property
     def ask_within_us(self) -> int | None:
         """How long Airflow waits for a person's answer; None: it does not ask."""
-        return ask_within_us(self.on_failure, self.expectations)
+        return self.limits.ask_within_us
+
+    @property
+    def guarded(self) -> tuple[str, ...]:
+        """The windows that are published after a verdict: of their suite, and on revisions if a person is
+        asked.
+        """
+        return tuple(self.windows if self.on_revision == "ask" else self.expectations)
 
 
 def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:

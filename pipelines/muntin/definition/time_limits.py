@@ -1,13 +1,13 @@
-"""Times that a definition sets: how long rows stay, how fresh windows are, how long a question waits."""
+"""Times that a definition sets: how long rows stay, how fresh windows are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
-from muntin.definition.durations import Duration, positive, spell
+from muntin.definition.durations import spell
 from muntin.definition.groups import TABLES, Retain
 from muntin.definition.kinds import Bounded, Kind, Unending
 from muntin.definition.schedule import Schedule
@@ -143,25 +143,5 @@ def freshness(
     return Freshness(within_us, now_us - schedule.after(schedule.after(min(starts))))
 
 
-OnFailure = Literal["hold", "ask"] | Mapping[Literal["ask"], Duration]
 PUBLISH_DESPITE = "muntin publish FILE --despite {} --reason WHY"
 """The command that publishes what a suite holds, with the name of its verdict."""
-DAY = "1d"
-"""So long Airflow waits for an answer, and an unanswered run takes one of the DAG's active runs."""
-
-
-def ask_within_us(on_failure: OnFailure, expectations: Mapping[str, Any]) -> int | None:
-    """How long to wait for an answer, in microseconds; None: there is no question."""
-    asks = on_failure == "ask" or (isinstance(on_failure, Mapping) and [*on_failure] == ["ask"])
-    if not asks and on_failure != "hold":
-        raise DefinitionError(
-            f"on_failure: {on_failure!r} is not possible; choose from 'hold', 'ask', and {{'ask': '4h'}} to "
-            "wait so long for the answer"
-        )
-    if asks and not expectations:
-        raise DefinitionError(
-            'on_failure="ask": there are no expectations, so no suite can fail; give expectations, or leave '
-            "it out"
-        )
-    within = on_failure["ask"] if isinstance(on_failure, Mapping) else DAY
-    return positive(within, 'on_failure["ask"]') if asks else None

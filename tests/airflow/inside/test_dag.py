@@ -135,18 +135,18 @@ def test_deadlines_of_who_asks_know_where_a_question_is_noted():
     from airflow.serialization.serialized_objects import DagSerialization
 
     told = alerts.to("alerts", silent_after="2h")
-    asking = {"expectations": {"hour": "hour.json"}, "on_failure": {"ask": "90m"}}
-    made = airflow_dag(pipeline(alerts=told, limits=Limits(fresh_within="90m"), **asking), root="s3://bucket/state")
+    asking = {"expectations": {"hour": "hour.json"}, "limits": Limits(fresh_within="90m", ask_within="90m")}
+    made = airflow_dag(pipeline(alerts=told, **asking), root="s3://bucket/state")
     where = {"home": str(home_of(__file__)), "root": "s3://bucket/state", "within_us": 5_400_000_000}
     assert [each.callback.kwargs["asking"] for each in made.deadline] == [where, where]
     assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
 
 
 def test_who_asks_has_one_task_more():
-    asking = pipeline(expectations={"hour": "hour.json"}, on_failure={"ask": "90m"})
+    asking = pipeline(expectations={"hour": "hour.json"}, limits=Limits(ask_within="90m"))
     tasks = [task.task_id for task in airflow_dag(asking).topological_sort()]
     assert tasks == [*TASKS[:-1], "ask", TASKS[-1]]
-    assert [task.task_id for task in airflow_dag(replace(asking, on_failure="hold")).topological_sort()] == TASKS
+    assert [task.task_id for task in airflow_dag(replace(asking, limits=Limits())).topological_sort()] == TASKS
     assert airflow_dag(asking).get_task("ask").response_timeout == timedelta(minutes=90)
 
 

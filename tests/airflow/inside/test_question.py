@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
 
+from muntin import Limits
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.extensions.airflow.asking import AGAIN, KeptHeldError, _now_us, ask, question
@@ -31,7 +32,7 @@ HOUR_US = 3_600_000_000
 def hourly(tmp_path: Path) -> Hourly:
     """An hour of which windows are staged, and held."""
     (tmp_path / "suite.json").write_text('{"name": "s", "expectations": []}')
-    asking = {"expectations": {"hour": f"{tmp_path}/suite.json"}, "on_failure": {"ask": "4h"}}
+    asking = {"expectations": {"hour": f"{tmp_path}/suite.json"}, "limits": Limits(ask_within="4h")}
     hourly = Hourly(tmp_path, other=asking)
     hourly.write("00.parquet", {"at": times(1)})
     hourly.run(validate=False)

@@ -132,7 +132,7 @@ def publish(
     approval = Approval(**answer) if answer else None
     if approval:
         # first: whatever ends this, it is known
-        note_despite(place.bound.folder, place.bound.pipeline.expectations, approval)
+        note_despite(place.bound.folder, place.bound.pipeline.guarded, approval)
     finished = _finished(place, staged, quality, runner, approval)
     starts_of_window, missing = finished.published, [list(hole) for hole in finished.missing]
     changed = {place.interval.start_us: accumulated["source_changed"]}

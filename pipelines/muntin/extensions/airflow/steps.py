@@ -127,7 +127,7 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     try:
         reports = _judged(place, runner, loaded)
     except ExpectationsFailed as failed:
-        if place.bound.pipeline.on_failure != "ask":
+        if place.bound.pipeline.ask_within_us is None:
             raise
         reports = [report.to_dict() for report in failed.reports]
     except (OSError, StateError):

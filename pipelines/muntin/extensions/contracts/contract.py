@@ -165,15 +165,13 @@ def _asking(pipeline: Pipeline) -> dict[str, Any]:
 
     Without it the windows are held back.
     """
-    if pipeline.on_failure != "ask":
+    if pipeline.ask_within_us is None:
         return {}
     words = (
         "windows that fail a critical expectation are published if a person says so; reports then tell who"
         " did, and why (despite)"
     )
-    return {
-        "customProperties": [{"property": ON_FAILURE, "value": pipeline.on_failure, "description": words}]
-    }
+    return {"customProperties": [{"property": ON_FAILURE, "value": "ask", "description": words}]}
 
 
 def _service(pipeline: Pipeline) -> Iterator[dict[str, Any]]:

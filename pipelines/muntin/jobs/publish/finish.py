@@ -78,7 +78,7 @@ def finish(
     def staged_anew() -> tuple[Staged, Quality]:
         tell("finalize")
         windows = finalize(bound, runner, [interval.start_us for interval in intervals], again=again)
-        if not (validate and bound.pipeline.expectations and windows.windows):
+        if not (validate and bound.pipeline.guarded and windows.windows):
             return windows, ()
         tell("validate")
         from muntin.jobs.publish.validate import validate_staged

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from muntin.jobs.published.staged_windows import Staged
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.state.bound import Bound
+    from muntin.quality.report import QualityReport
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -25,8 +26,8 @@ log = logging.getLogger("muntin")
 def validate_staged(
     bound: Bound, runner: Runner, staged: Staged, approval: Approval | None = None
 ) -> list[dict[str, Any]]:
-    """Check every staged window that has a suite, write the verdicts next to the files, and return the
-    reports.
+    """Check every staged window that has a suite, and where a person is asked, whether it revises published
+    windows; write the verdicts next to the files, and return the reports.
 
     A failed critical expectation that no person has approved is an error. The staged files stay, so that
     people can inspect them.
@@ -35,7 +36,7 @@ def validate_staged(
     from muntin.quality.suite import ExpectationsFailed
 
     suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
-    reports = []
+    reports: list[QualityReport] = []
     for window in staged.windows:
         if window.window in suites:
             folder = bound.folder / staged.folder / window.window
@@ -52,6 +53,10 @@ def validate_staged(
                     rows=rows,
                 )
             )
+    if bound.pipeline.on_revision == "ask":
+        from muntin.jobs.publish.revisions import with_revisions
+
+        reports = with_revisions(bound, staged, reports)
     verdicts = record_verdicts(bound, staged, {report.window: report.to_dict() for report in reports})
     name = verdict_name(verdicts)
     starts = {window.window: window.starts for window in staged.windows}

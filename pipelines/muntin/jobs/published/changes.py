@@ -171,13 +171,20 @@ MOST = 4_000_000  # windows that one process reads and compares in some seconds
 
 
 def changed_windows(
-    bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints
+    bound: Bound,
+    window: str,
+    now: Published,
+    old: Sequence[File],
+    new: Sequence[File],
+    starts: Ints,
+    folder: AnyPath | None = None,
 ) -> Changes | None:
     """The windows that differ, of batches that were published before; None where no file differs.
 
     A file's name is its content, so that only files of other names are read. More than `MOST` windows, and
     files that cannot be read, are not compared, only counted; nor are windows that other columns told apart.
     `old`, `new`: below the window's table, the files to be replaced, and files with windows derived anew.
+    `folder`: where the new files lie, if they are not in the table yet.
     What a file to be replaced holds of other batches than `starts`, ascending, is written anew as it was, and
     not compared.
     """
@@ -191,7 +198,8 @@ def changed_windows(
     if rows > MOST:
         return unknown
     try:
-        before, after = (_of_batches(table, starts) for table in _both(bound.table(now.table), went, came))
+        table = bound.table(now.table)
+        before, after = (_of_batches(each, starts) for each in _both(table, went, folder or table, came))
         # no window is another's successor
         if not {*identity} <= {*before.column_names} & {*after.column_names}:
             return unknown
@@ -211,9 +219,14 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
     return [file for file in files if file.path not in paths]
 
 
-def _both(folder: AnyPath, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
+def _both(
+    table: AnyPath, went: Sequence[File], folder: AnyPath, came: Sequence[File]
+) -> tuple[pa.Table, pa.Table]:
     """The windows of both files, with the same columns where there is only one file."""
-    tables_of_sides = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
+    tables_of_sides = [
+        [read_parquet(f"{below}/{file.path}") for file in files]
+        for below, files in ((table, went), (folder, came))
+    ]
     empty = next(table for tables in tables_of_sides for table in tables).schema.empty_table()
     before, after = (
         pa.concat_tables(tables or [empty], promote_options="permissive") for tables in tables_of_sides

@@ -88,7 +88,7 @@ def batch_states(
     windows = pending_windows(bound, []) if windows is None else windows
     table = reports_of(bound)
     verdicts = []
-    for window in bound.pipeline.expectations:
+    for window in bound.pipeline.guarded:
         newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
         if newest and newest["status"] == "failed" and newest["batches"]:
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")

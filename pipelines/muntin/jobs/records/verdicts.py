@@ -59,7 +59,7 @@ def check_judged(bound: Bound, staged: Staged, approval: Approval | None = None)
     unless a person approved.
     """
     files = {window.window: _files(window) for window in staged.windows}
-    check_publishable(files, bound.pipeline.expectations, recorded_verdicts(bound, staged.folder), approval)
+    check_publishable(files, bound.pipeline.guarded, recorded_verdicts(bound, staged.folder), approval)
 
 
 def recorded_verdicts(bound: Bound, folder: str) -> Verdicts:

@@ -141,7 +141,7 @@ def _line(
     )
     read = accumulated(bound, bound.frame_sets[0].table)
     some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
-    verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.expectations)
+    verdicts_of_windows = ((name, last_verdicts(bound.folder, name)) for name in bound.pipeline.guarded)
     reports = batch_reports(bound, [Interval(start, end) for start, end in some])
     verdicts = [verdicts[0] | {"window": name} for name, verdicts in verdicts_of_windows if verdicts]
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
