@@ -30,7 +30,10 @@ def corrected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 def test_people_get_a_table_and_how_to_go_on(muntin: Muntin, corrected: Project) -> None:
     lines = muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "0")).out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["ä", "ö"]
-    assert [line.split()[-2:] for line in lines[1:3]] == [["1", "changed"], ["1", "gone"]]
+    head = lines[0].split()
+    at = head.index("change") - len(head)
+    assert [line.split()[at - 1 : at + 1] for line in lines[1:3]] == [["1", "changed"], ["1", "gone"]]
+    assert [name for name in head if name.startswith("old_")] == ["old_readings", "old_total", "old_least", "old_who"]
     assert lines[-1] == "2 changes; instants in UTC; go on with --since 1"
     assert (
         muntin(*corrected.arguments("show", "--changes", "quarter", "--since", "1")).out

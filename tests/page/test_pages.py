@@ -4,6 +4,7 @@ import html
 import re
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,7 +14,7 @@ from muntin.extensions.page.views.explained import Run
 from muntin.extensions.page.views.held import Around, Dead
 from muntin.jobs.records.attempts import Attempt
 from tests.page.conftest import NOW_US, Get, client_of
-from tests.page.sensors import SCRIPT, Sensors
+from tests.page.sensors import SCRIPT, Sensors, sensors
 
 EVERY_PAGE = (
     "now",
@@ -21,6 +22,8 @@ EVERY_PAGE = (
     "timeline?window=visit&count=1&end=2",
     "windows",
     "windows?window=two_hours&f0=a&from=2024-01-01&to=2024-01-02",
+    "changes",
+    "changes?window=visit&since=0",
     "results",
     "batches",
     "plan",
@@ -263,3 +266,15 @@ def test_a_plan_without_a_range_asks_for_one(get: Get) -> None:
 
 def test_a_plan_of_very_many_batches_is_refused(get: Get) -> None:
     assert "too many for a page" in get("plan?from=2024-01-01&to=2025-01-01", 400)
+
+
+def test_revised_windows_have_old_and_new_values(tmp_path: Path) -> None:
+    made = sensors(tmp_path)
+    path = tmp_path / "data/00.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(",a,2", ",a,12"), encoding="utf-8")
+    made.run(0, 0)
+    page = client_of(made).get("/pipeline/sensors/changes?window=hour").text
+    ((key, window, _, change, *values),) = table(page)
+    assert (key, window, change, values[0]) == ("a", "2024-01-01 - 2024-01-01 01:00", "changed", "3")
+    assert values[1] == "6 \N{RIGHTWARDS ARROW} 16"
+    assert "1 published window revised since version 0" in words(page)

@@ -146,7 +146,8 @@ def changes(
     """List the windows that changed.
 
     New, changed and gone since a version of the window's table, each with the version that brought it
-    ("revision"). The results of a window that is gone are empty. Only files that changed are read.
+    ("revision"), and with the values before ("old_..."). The results of a window that is gone are empty. Only
+    files that changed are read.
 
     Example:
       muntin show --changes dags/flights.py last_6_hours --root state --since 12

@@ -67,6 +67,7 @@ def test_a_run_publishes_and_tells_so(run_day: Run, dags: dict[str, Any], root: 
     assert extra["report"]["windows_closed"] == {"half_day": 2, "two_days": 2}
     assert extra["published"] == ["2024-01-01T00:00:00+00:00"]
     assert extra["quality"].startswith("passed")
+    assert extra["revised"] is None
     assert Path(extra["table"], "_delta_log").is_dir()
     assert set(events(run)) == {"shop/half_day", "shop/two_days"}
     assert queued_downstream() == {"after_shop"}
@@ -80,6 +81,15 @@ def test_the_same_data_again_publishes_nothing_and_wakes_nobody(run_day: Run, da
     assert set(states(again).values()) == {"success"}
     assert (events(again), queued_downstream()) == ({}, set())
     assert published(dags, root) == half_days([1])
+
+
+def test_a_corrected_day_says_old_and_new_values(run_day: Run, project: Path):
+    run_day(1)
+    write_day(project, 1, [("ann", 3, 7)])
+    revised = events(run_day(1))["shop/half_day"]["revised"]
+    write_day(project, 1)
+    assert revised["windows"] == len(revised["first"])
+    assert {"change", "old", "new"} <= {*revised["first"][0]}
 
 
 def test_the_run_that_fills_a_hole_publishes_for_those_that_wait(run_day: Run, dags: dict[str, Any], root: Path):

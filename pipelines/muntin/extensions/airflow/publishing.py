@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from contextlib import nullcontext
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
@@ -18,7 +19,8 @@ from muntin.errors import ConflictError
 from muntin.extensions.airflow import log_lines
 from muntin.extensions.airflow.assets.events import announced, spelled
 from muntin.extensions.airflow.steps import check_same
-from muntin.jobs.published.change_lines import change_lines
+from muntin.jobs.published.change_lines import SHOWN, change_lines
+from muntin.quality.report import MOST, plain, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from muntin.extensions.airflow.place import Place
     from muntin.files.connections import Connection
     from muntin.jobs.publish.finish import Finished
+    from muntin.jobs.published.changes import Changes
     from muntin.jobs.records.approvals import Approval
     from muntin.jobs.records.costs import Cost
     from muntin.jobs.records.metrics import Metric
@@ -114,8 +117,9 @@ def publish(
     `record` is called with what works out metrics.
 
     JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches,
-    `waiting_for`: missing intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of
-    it, which is more than `published` if another run published meanwhile or ended before it reported, and
+    `waiting_for`: missing intervals, `quality`: window -> its verdict, `changed`: window -> how many
+    published windows it changed, and the first with old and new values, `announced`: window -> what to tell
+    of it, which is more than `published` if another run published meanwhile or ended before it reported, and
     less if another run reports it; `reports`: of validation, and `revised`, if the definition declares
     alerts; `sinks`: what became of them, a line each, if it declares sinks. `answer`: what the task `ask`
     returned: the approval of a person to publish despite a failed suite.
@@ -152,13 +156,33 @@ def publish(
         "announced": announced(place, starts_of_window, partitions, announcer),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in finished.quality},
+        "changed": _revised(finished.changed),
         **(_for_alerts(place, finished, report) if place.bound.alerts else {}),
         **({"sinks": sent_to_sinks(place.bound, runner)} if place.bound.sinks else {}),
     }
 
 
+def _revised(changed: Mapping[str, Sequence[Changes]]) -> dict[str, Any]:
+    """Window -> how many published windows of this name a run changed, and the first with old and new values,
+    as far as an XCom has room.
+    """
+    for shown in (SHOWN, 1, 0):
+        revised = {
+            window: {
+                "windows": sum(len(part) + part.uncompared for part in parts),
+                "first": [
+                    plain(row) for row in islice((row for part in parts for row in part.rows(shown)), shown)
+                ],
+            }
+            for window, parts in changed.items()
+        }
+        if size(revised) <= MOST // 4:
+            break
+    return revised
+
+
 def _for_alerts(place: Place, finished: Finished, report: BatchReport) -> dict[str, Any]:
-    """What the message of the run says of checks, and of revised windows."""
+    """Facts for the message of the run: checks, and revised windows."""
     from muntin.extensions.airflow.alerting import host
 
     revisions = host().gathered.revisions(place.bound, finished.changed, [report])

@@ -63,7 +63,7 @@ def ended_well(
 def revisions(
     bound: Bound, changed: Mapping[str, Sequence[Changes]], reports: Sequence[BatchReport]
 ) -> list[dict[str, Any]]:
-    """What a run revised of published windows by more than its definition lets values move, as JSON has it.
+    """Revisions of published windows by more than the definition lets values move, as JSON has them.
 
     `changed`: window -> its published windows that the run changed. `reports`: of the batches that it read.
     """

@@ -12,6 +12,7 @@ from muntin.definition.instants import instant_us, spell_instant
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError
 from muntin.jobs.published.changes import differing
+from muntin.quality.report import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -91,11 +92,13 @@ def moved(
     reports: Sequence[BatchReport],
     mask: Collection[str],
 ) -> Iterator[dict[str, Any]]:
-    """For each rule and window with values beyond it: `what`, `observed`, and some `rows`, as JSON has them.
+    """For each rule and window with values beyond it: `what`, `observed`, and some `rows`, `MOST` in all, as
+    JSON has them.
 
     `changed`: window -> the published windows that a run changed. `results`: the result columns. `reports`:
     of the batches that the run has read. `mask`: columns whose values are not shown.
     """
+    left = MOST
     for each in rules:
         for window, parts in changed.items():
             names = [each.of] if each.of else results
@@ -104,14 +107,15 @@ def moved(
                 flags = {name: each.beyond(part, name) for name in names if name in part.after.column_names}
                 beyond = np.any([*flags.values()], axis=0) if flags else np.zeros(len(part), np.bool_)
                 windows += int(beyond.sum())
-                rows += _rows(part, flags, np.flatnonzero(beyond)[: max(0, MOST - len(rows))], mask)
+                rows += _rows(part, flags, np.flatnonzero(beyond)[: max(0, left - len(rows))], mask)
+            rows, left = rows[:left], left - len(rows[:left])
             if windows or unknown:
                 counts = [many(windows, "window")] if windows else []
                 counts += [f"{many(unknown, 'window')} replaced, too many to be compared"] if unknown else []
                 yield {
                     "what": f"window {window}: {each}",
                     "observed": f"{', '.join(counts)}; by {_makers(window, reports)}",
-                    "rows": rows[:MOST],
+                    "rows": rows,
                 }
 
 
@@ -127,23 +131,17 @@ def _rows(
         kind = part.kinds[row]
         there = new if kind == "new" else old
         place = {
-            name: "***" if name.lower() in hidden else _spelled(there[name])
+            name: "***" if name.lower() in hidden else plain(there[name])
             for name in dict.fromkeys((*part.identity, "window_start", "window_end"))
         }
         names = [name for name, flag in flags.items() if flag[row]]
         for name in names[: None if kind == "changed" else 1]:
             values = {"old": old[name], "new": new[name]}
             shown = {
-                side: "***" if name.lower() in hidden else _spelled(value) for side, value in values.items()
+                side: "***" if name.lower() in hidden else plain(value) for side, value in values.items()
             }
             gone = {"new": {"old": "no window"}, "gone": {"new": "no window"}}.get(kind, {})
             yield {**place, "result": name, **shown, **gone}
-
-
-def _spelled(value: Any) -> Any:  # noqa: ANN401 - a value of a window
-    if hasattr(value, "tzinfo"):
-        return f"{spell_instant(instant_us(value, 'instant'))}"
-    return value if isinstance(value, int | float | str | None) else str(value)
 
 
 def _makers(window: str, reports: Sequence[BatchReport]) -> str:

@@ -13,6 +13,7 @@ from muntin.extensions.page.pictures.timeline import timelines
 from muntin.extensions.page.pictures.trends import results_picture, trend_pictures
 from muntin.extensions.page.views import results as of_results
 from muntin.extensions.page.views.batches import batch_table, newest_first, states_of, trends
+from muntin.extensions.page.views.changes import revised_table
 from muntin.extensions.page.views.explained import reported
 from muntin.extensions.page.views.held import held
 from muntin.extensions.page.views.overview import line
@@ -36,6 +37,7 @@ TABS = (
     ("now", "Now"),
     ("timeline", "Timeline"),
     ("windows", "Windows"),
+    ("changes", "Changes"),
     ("results", "Results"),
     ("batches", "Batches"),
     ("plan", "Plan"),
@@ -51,7 +53,7 @@ def static(name: str) -> str:
     return files("muntin.extensions.page").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def answer(  # noqa: C901 - a case for each page
+def answer(  # noqa: C901, PLR0912 - a case for each page
     pipeline_place: Place,
     tab: str,
     asked: Mapping[str, str],
@@ -74,6 +76,10 @@ def answer(  # noqa: C901 - a case for each page
             view = _timeline(at, asked, now_us, around)
         case "windows":
             view = _windows(at, asked)
+        case "changes":
+            since = number(asked["since"], "since") if asked.get("since") else None
+            table = revised_table(at, at.window(asked.get("window")), since)
+            view = {"table": table, "windows": tuple(at.pipeline.windows)}
         case "results":
             view = _results(at, asked)
         case "batches":

@@ -18,7 +18,7 @@ from muntin.jobs.published.as_defined import as_readers_know, check_as_defined, 
 from muntin.jobs.published.changes_since import at_version, changes_since
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import pending_window
-from muntin.jobs.published.revisions import CHANGE, REVISION
+from muntin.jobs.published.revisions import CHANGE, OLD, REVISION
 from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
@@ -72,8 +72,8 @@ def read(
         end: only windows that end at or before it, an aware datetime.
         keys: only windows of these keys: key column -> a value or a list of values; None is null.
         changes_since: a version of the window's table: only the windows that readers know otherwise since,
-            the columns revision (int64, the version that brought the row) and change ("new", "changed",
-            "gone") in place of batch. -1: all, as new.
+            the columns revision (int64, the version that brought the row), change ("new", "changed",
+            "gone") and the earlier values (as `old_revenue`) in place of batch. -1: all, as new.
 
     Returns:
         key columns, window_start, window_end (timestamp us UTC), further columns of the kind of window, the
@@ -165,9 +165,15 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
         raise DefinitionError(
             "changes_since: open windows and empty ones have no version; leave provisional and dense out"
         )
-    names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
-    chosen.check(names, bound.keys_of(window))
-    changes = changes_since(bound, window, since)
+    results = bound.pipeline.results
+    own, old = columns_of(bound.pipeline, window)[:-1], [OLD + name for name in results]
+    if double := sorted({*own} & {*old}):
+        raise DefinitionError(
+            f"changes_since: {window!r} has a column {double[0]!r}, which is also the name of earlier values;"
+            " give the key or result of this name another"
+        )
+    chosen.check([*own, REVISION, CHANGE, *old], bound.keys_of(window))
+    changes = changes_since(bound, window, since, old=results)
     check_as_defined(bound, window)
     check_live(bound, window)
     rows = chosen.filtered(changes.rows)

@@ -55,7 +55,7 @@ def _check(bound: Bound, staged: Staged, window: StagedWindow) -> Check:
 
 
 def _revised(bound: Bound, staged: Staged, window: StagedWindow) -> Changes | None:
-    """What staged windows change of windows that readers see under the same definition."""
+    """Changes by staged windows of windows that readers see under the same definition."""
     now = published(bound.store, window.window)
     if (
         now.ledger is None

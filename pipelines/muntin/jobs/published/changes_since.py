@@ -15,7 +15,7 @@ from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.readable import opened
 from muntin.jobs.published.ledger_segments import is_segment
-from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
+from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions, with_old
 from muntin.jobs.published.window_files import key_columns
 from muntin.jobs.published.window_tables import current
 from muntin.store.contents import problem_once
@@ -53,13 +53,15 @@ class Since:
     identity: tuple[str, ...]
 
 
-def changes_since(bound: Bound, window: str, since: int, *, touched: bool = False) -> Since:
+def changes_since(
+    bound: Bound, window: str, since: int, *, touched: bool = False, old: Sequence[str] = ()
+) -> Since:
     """The changes of the current windows since a version of their table.
 
     Files that were put together change nothing. The batch that closed a window is no value of it. `since`:
     -1: all windows are new, and their revision is the version that they are read at. `touched`: windows that
-    a commit changed count too where later commits made them again what they were. VersionGoneError says from
-    which version on changes are known.
+    a commit changed count too where later commits made them again what they were. `old`: results whose
+    earlier values follow. VersionGoneError says from which version on changes are known.
     """
     now = current(bound.store, window)
     version, table = now.snapshot.version, bound.table(now.table)
@@ -70,7 +72,11 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
             f"Read all windows, then go on from {version}"
         )
     if since == BEFORE_ALL_VERSIONS:
-        return Since(_all(table, now, names, identity), version, identity)
+        rows = _all(table, now, names, identity)
+        nulls = pa.table(
+            {name: pa.nulls(len(rows), rows[name].type) for name in old if name in rows.column_names}
+        )
+        return Since(with_old(rows, nulls, old), version, identity)
     commits = commits_between(table, since, version)
     if len(commits) < version - since:
         raise _forgotten(table, since, commits, version)
@@ -101,7 +107,7 @@ def changes_since(bound: Bound, window: str, since: int, *, touched: bool = Fals
         *(table.schema for step in steps for table in (step.came, step.went)),
     ]
     return Since(
-        revisions(steps[::-1], _schema(names, schemas), identity, touched=touched), version, identity
+        revisions(steps[::-1], _schema(names, schemas), identity, touched=touched, old=old), version, identity
     )
 
 

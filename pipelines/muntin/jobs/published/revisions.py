@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 REVISION, CHANGE = "revision", "change"
+OLD = "old_"
+"""What the columns of earlier values begin with."""
 _UNLIKE = "muntin_unlike"  # whether a value of the row does not go into the type that its column has now
 
 
@@ -38,19 +40,24 @@ class Step:
 
 
 def revisions(
-    steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str], *, touched: bool = False
+    steps: Sequence[Step],
+    schema: pa.Schema,
+    identity: Sequence[str],
+    *,
+    touched: bool = False,
+    old: Sequence[str] = (),
 ) -> pa.Table:
     """The windows that differ after some commits, ascending, sorted by identity.
 
     The columns of `schema` (null in windows that are gone, but for identity and bounds), which are the
     columns of the windows now, revision (int64, the version that brought the row or took it), change ("new",
     "changed", "gone"). Values are compared to the last bit. `touched`: windows that a commit changed count
-    too where later commits made them again what they were. Other columns that identified windows in an
-    earlier version are an error.
+    too where later commits made them again what they were. `old`: columns whose earlier values follow, null
+    in new windows. Other columns that identified windows in an earlier version are an error.
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):
-        return _marked(schema.empty_table(), NO_INTS, np.empty(0, str))
+        return with_old(_marked(schema.empty_table(), NO_INTS, np.empty(0, str)), schema.empty_table(), old)
     values = [name for name in rows.column_names if name not in identity]
     order = np.lexsort(facts[::-1])
     here, there = facts[:, order[:-1]], facts[:, order[1:]]
@@ -72,7 +79,16 @@ def revisions(
         differs[both] = differing(rows, rows, values, first[both], last[both])
     kinds = np.where(has, np.where(had, "changed", "new"), "gone")[differs]
     newest_rows = rows.drop_columns([_UNLIKE]).take(pa.array(last[differs]))
-    return _marked(_without_values(newest_rows, kinds == "gone", identity), facts[1, last[differs]], kinds)
+    marked = _marked(_without_values(newest_rows, kinds == "gone", identity), facts[1, last[differs]], kinds)
+    return with_old(marked, rows.take(pa.array(first[differs], mask=kinds == "new")) if old else rows, old)
+
+
+def with_old(changes: pa.Table, earlier: pa.Table, old: Sequence[str]) -> pa.Table:
+    """Changes with the earlier values of some columns. `earlier`: the windows as they were."""
+    for name in old:
+        if name in earlier.column_names:
+            changes = changes.append_column(OLD + name, earlier[name])
+    return changes
 
 
 def _rows(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str]) -> tuple[pa.Table, Ints]:

@@ -92,6 +92,7 @@ def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]
             "report": result["report"],
             "waiting_for": result["waiting_for"],
             "quality": result["quality"].get(window),
+            "revised": result["changed"].get(window),
         }
         for window, each in result["announced"].items()
     }
