@@ -15,6 +15,8 @@ from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.late import late
 from muntin.jobs.records.metrics import of_publishing
+from muntin.tasks import Local
+from tests.case_counts import at_length
 
 DAYS: Mapping[int, Sequence[str]] = {
     1: ["1T10:00:00Z,1"],
@@ -118,6 +120,10 @@ def test_as_of_answers_with_what_was_published_then(tmp_path: Path, kind: str) -
         rows = pa.table({"k": ["a"] * 6, "at": pa.array([day(last + 1), *instants], pa.timestamp("us", "UTC"))})
         then, now = (as_of(pipeline, "w", rows, at="at", root=tmp_path / name) for name in ("then", "all"))
         assert now.to_pylist() == then.to_pylist(), last
+    counted = counts(pipeline, tmp_path / "all")
+    assert counted == counts(pipeline, tmp_path / "then")
+    assert sum(correcting for _, _, correcting, _ in counted)
+    assert {(in_time or 0) + correcting + late_rows for _, in_time, correcting, late_rows in counted} == {12}
 
 
 # windows of a day, published by the batch of their day, final 23h later
@@ -163,3 +169,15 @@ def test_a_row_that_joins_published_sessions_corrects(tmp_path: Path) -> None:
     pipeline = defined(tmp_path, windows.session("4h", allowed_lateness="2d"), days)
     run(pipeline, root=tmp_path / "state", start=day(1), end=day(5))
     assert counts(pipeline, tmp_path / "state") == [(2, 0, 1, 0), (4, 0, 0, 1)]
+
+
+@at_length
+def test_counts_are_the_same_on_spark(tmp_path: Path, spark: Any) -> None:
+    for name, kind in {
+        "day": windows.tumbling("1d", allowed_lateness="23h"),
+        "visit": windows.session("4h", allowed_lateness="2d"),
+    }.items():
+        pipeline = defined(tmp_path, kind, COUNTED)
+        for root, session in ((f"{name}_here", Local()), (f"{name}_spark", spark)):
+            run(pipeline, root=tmp_path / root, start=day(1), end=day(5), spark=session)
+        assert counts(pipeline, tmp_path / f"{name}_here") == counts(pipeline, tmp_path / f"{name}_spark") != []
