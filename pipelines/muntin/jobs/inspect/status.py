@@ -74,11 +74,11 @@ class WindowStatus:
     open_since: datetime | None
     rows_late: int
     windows_missed: int
-    rows_correcting: int
     unpublished: int
     gone_before: datetime | None = None
     open: int | None = None
     version: int | None = None
+    rows_correcting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +255,11 @@ def _window(
         _moment(since),
         int(entries.late.sum()),
         int(entries.missed.sum()),
-        int(entries.correcting.sum()),
         len(np.setdiff1d(batches.start_us, batches.start_us[is_in_ledger])),
         _moment(expired_before(now.snapshot.files)),
         count,
         version if (version := current(store, name).snapshot.version) >= 0 else None,
+        int(entries.correcting.sum()),
     )
 
 

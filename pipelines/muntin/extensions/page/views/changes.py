@@ -67,7 +67,7 @@ def revised_table(at: Seen, window: str, since: int | None) -> RevisedTable:
 
 
 def _since(at: Seen, window: str, since: int | None) -> Since:
-    """What changed since a version, or lately, as far as files of earlier versions are there."""
+    """Changes since a version, or lately, as far as files of earlier versions are there."""
     version = current(at.bound.store, window).snapshot.version
     if since is not None:
         return changes_since(at.bound, window, since, old=at.pipeline.results)
