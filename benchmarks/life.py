@@ -37,7 +37,7 @@ from benchmarks.long_windows import long_windows
 from muntin import Pipeline, run, sinks, sources, windows
 from muntin import aggregates as agg
 from muntin.extensions.iceberg.mirrors.mirror import MOST_SNAPSHOTS
-from muntin.sinks import Sink
+from muntin.sinks.declaration import Declared as Sink
 from muntin.tasks import Local
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
