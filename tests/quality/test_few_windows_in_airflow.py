@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from muntin import Limits
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import ExpectationsError
@@ -36,10 +37,10 @@ class Sessions(LateRunner):
         return Local()
 
 
-def staged(folder: Path, expectation: dict[str, Any]) -> tuple[Place, dict[str, Any], dict[str, Any]]:
+def staged(folder: Path, expectation: dict[str, Any], **more: Any) -> tuple[Place, dict[str, Any], dict[str, Any]]:
     """The staged windows of an hour, with a suite; and what the task accumulate told."""
     (folder / "suite.json").write_text(json.dumps({"name": "s", "expectations": [expectation]}))
-    made = Hourly(folder, other={"expectations": {"hour": str(folder / "suite.json")}})
+    made = Hourly(folder, other={"expectations": {"hour": str(folder / "suite.json")}, **more})
     made.write("00.parquet", {"at": [hour(0.5)] * 3})
     place = Place(bind(made.pipeline, made.root, claim=True), Interval(instant_us(hour(0), "start"), instant_us(hour(1), "end")))
     accumulated = steps.accumulate(place, Local())
@@ -53,6 +54,12 @@ def test_few_windows_need_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyP
     sessions = Sessions()
     (report,) = steps.validate(place, sessions, windows)
     assert (report["status"], report["rows"], sessions.begun) == ("passed", 1, begun)
+
+
+def test_where_a_person_is_asked_the_task_goes_on(tmp_path: Path) -> None:
+    place, windows, _ = staged(tmp_path, NEVER, limits=Limits(ask_within="4h"))
+    (report,) = steps.validate(place, Sessions(), windows)
+    assert report["status"] == "failed"
 
 
 def test_spark_judges_what_it_alone_can(tmp_path: Path) -> None:
