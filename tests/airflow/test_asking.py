@@ -113,7 +113,7 @@ def test_a_person_decides_about_what_a_suite_holds(airflow: Airflow, home: Home)
     impatient = begin(airflow, 2, "impatient")
     put = question(airflow, asked)
     assert (put["subject"], put["options"]) == (
-        "Publish shop [2024-01-02, 2024-01-03) although its suite failed?",
+        "Publish shop [2024-01-02, 2024-01-03) although a check failed?",
         ["Publish", "Keep it held"],
     )
     assert "expect_column_values_to_be_between" in put["body"]

@@ -61,7 +61,7 @@ def test_what_is_approved_is_not_well_again_but_published_by_somebody_for_a_reas
     assert len(told(desk, asked(1))) == 1
     assert told(desk, approved(1)) == [("warning", f"shop: published as approved, {hours(1)}")]
     (message,) = desk.sent
-    assert "published although its suite failed:\n  ann: a strike\n" in message.text
+    assert "published although a check failed:\n  ann: a strike\n" in message.text
     assert "well again" not in message.text
     assert "critical" not in message.text
     assert told(desk, approved(1), well(2), well(1)) == []
@@ -85,7 +85,7 @@ def test_another_problem_of_the_run_is_well_again_beside_an_approval(desk: Desk)
     told(desk, failed, asked(1))
     told(desk, approved(1))
     (message,) = desk.sent
-    assert "published although its suite failed:" in message.text
+    assert "published although a check failed:" in message.text
     assert f"well again:\n  the run failed: {hours(1)}" in message.text
 
 

@@ -63,7 +63,7 @@ def test_published_despite_it_and_everything_says_so(held: str, project: Project
     assert words in muntin(*project.arguments("status")).out
     doctor = muntin(*project.arguments("doctor"))
     assert (doctor.status, words in doctor.out) == (0, True)  # told, and nothing to mend
-    assert muntin(*project.arguments("publish")).out == "sensors: no suite holds anything that could be published\n"
+    assert muntin(*project.arguments("publish")).out == "sensors: nothing is held that could be published\n"
     again = muntin(*project.arguments("run", *FIRST))  # nothing is published anew, and what is there rests on the approval still
     assert (again.status, words in again.out) == (0, True)
     assert told(muntin, project)[0]["despite"]
@@ -90,7 +90,7 @@ def test_nothing_is_held_by_a_damaged_file_until_the_batch_runs_again(
     (state,) = states_of(Path(project.root) / "sensors")
     (file,) = state.glob(f"staging/*/{name}")
     file.write_text(left)
-    assert muntin(*project.arguments("publish")).out == "sensors: no suite holds anything that could be published\n"
+    assert muntin(*project.arguments("publish")).out == "sensors: nothing is held that could be published\n"
     assert (muntin(*project.arguments("status")).status, muntin(*project.arguments("publish", "--despite", held, *WHY)).status) == (0, 3)
     assert held in muntin(*project.arguments("run", *FIRST)).err
 

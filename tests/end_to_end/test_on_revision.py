@@ -1,5 +1,6 @@
 """`on_revision="ask"`: what would change published windows is held until a person says yes, as what fails a suite."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from muntin.jobs.records.batch_status import batch_states
 from muntin.jobs.state.bound import bind
 from muntin.quality.suite import ExpectationsFailed
 from muntin.tasks import Local
+from tests.case_counts import at_length
 
 # each day its own row; the batch of 3 May brings 100 of 1 May, which is published
 DAYS = {1: ["1T10:00:00Z,1"], 2: ["2T10:00:00Z,1"], 3: ["3T10:00:00Z,1", "1T11:00:00Z,100"], 4: ["4T10:00:00Z,1"]}
@@ -106,3 +108,16 @@ def test_a_changed_definition_is_no_revision(tmp_path: Path) -> None:
     late = asking(tmp_path)
     run_day(late, tmp_path, 4)
     assert sums(late, tmp_path) == {1: 101, 2: 1, 3: 1, 4: 1}
+
+
+@at_length
+def test_a_suite_is_asked_too(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"name": "s", "expectations": [{"type": "expect_column_to_exist", "kwargs": {"column": "s"}}]}))
+    pipeline = asking(tmp_path, expectations={"day": suite})
+    run_day(pipeline, tmp_path, 1)
+    run_day(pipeline, tmp_path, 2)
+    with pytest.raises(ExpectationsFailed) as failed:
+        run_day(pipeline, tmp_path, 3)
+    checks = [(check["type"], check["success"]) for check in failed.value.report.to_dict()["checks"]]
+    assert checks == [("expect_column_to_exist", True), ("published_windows_stay", False)]

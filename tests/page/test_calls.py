@@ -80,7 +80,7 @@ def test_what_failed_and_what_is_held_have_one_command_each(tmp_path: Path) -> N
     failed = [batch(at, "failed", step="finalize", reason="OSError: full") for at in (1, 2)]
     held = batch(4, "held", step="validate", reason="hour: failed", checks=("critical: n",))
     first, second = _of_batches(known(tmp_path), status(*failed, held), NOTHING)
-    assert (first.what, first.more) == ("batch [2024-01-01 04:00, 2024-01-01 05:00) held by a suite", ("hour: failed", "critical: n"))
+    assert (first.what, first.more) == ("batch [2024-01-01 04:00, 2024-01-01 05:00) held by a verdict", ("hour: failed", "critical: n"))
     assert (second.what, second.more) == ("2 batches [2024-01-01 01:00, 2024-01-01 03:00) failed at finalize", ("OSError: full",))
     assert second.command == "muntin run dags/hourly.py --root state --start 2024-01-01T01:00 --end 2024-01-01T03:00"
 

@@ -77,7 +77,7 @@ def test_a_state_has_its_reason_its_step_and_its_link() -> None:
     [
         (replace(READ, attempt=RUNNING), "running since T, at finalize"),
         (replace(READ, attempt=FAILED), "failed at finalize, T: OSError: full"),
-        (replace(READ, held=HELD), "held by the suite of day: failed: 1 critical, T"),
+        (replace(READ, held=HELD), "held by the verdict on day: failed: 1 critical, T"),
         (replace(READ, behind_us=-10), "waiting: an interval before it is missing"),
         (MISSING, "waiting: missing: no run has read it"),
         (PUBLISHED, "published"),

@@ -108,7 +108,7 @@ def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool)
             ]
         )
     elif not held:
-        say(f"{pipeline.name}: no suite holds anything that could be published")
+        say(f"{pipeline.name}: nothing is held that could be published")
     for each in held if not as_json else ():
         say("\n".join(_lines(each)))
     return 0

@@ -12,7 +12,6 @@ from muntin.definition.kinds import Bounded
 from muntin.engine.assignment import Assignment
 from muntin.engine.past import Past, exploded, nothing_before
 from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
-from muntin.engine.repeats import consecutive
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
 from muntin.states.frames import NO_INTS, Flags, Frames, Ints, is_among, run_starts
 from muntin.states.keys import contiguous
@@ -143,6 +142,8 @@ def _correcting(
         own = window.for_keys(lambda: _keys(some.states, some.frames, keys))
         revises[rows] = own.assign(some.frames, when.floor).missed > 0
     else:
+        from muntin.engine.repeats import consecutive
+
         counts = candidates.hi - candidates.lo
         members = candidates.order[consecutive(candidates.lo, counts)]
         revises[members] = np.repeat(closed, counts) < frames.batch[members]

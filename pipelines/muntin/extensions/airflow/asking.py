@@ -108,7 +108,7 @@ class AskOperator(HITLOperator):  # type: ignore[misc]
         at = self._place(context)
         until_us = (_now_us() + self.response_timeout // timedelta(microseconds=1)) // _SECOND_US * _SECOND_US
         mask = at.bound.alerts.mask if at.bound.alerts else ()
-        self.subject = f"Publish {at.bound.pipeline.name} {at.interval} although its suite failed?"
+        self.subject = f"Publish {at.bound.pipeline.name} {at.interval} although a check failed?"
         self.body = question(held, mask, until_us)
         noted_as_asked(self._place, context)
         try:

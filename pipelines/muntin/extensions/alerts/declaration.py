@@ -156,7 +156,7 @@ def revised(*channels: Any, by: float | str | None = None, of: str | None = None
     0.05
 
     Args:
-        *channels: more channels, as of `to`. Without any, messages go where those of `to` go; without `to`,
+        *channels: more channels, as of `to`. Without any, messages go to the channels of `to`; without `to`,
             to the Airflow connection `alerts`, and failures of runs with them.
         by: how far a value may move without a message: a share of what it was, as "5%", or an amount, as 100;
             None: no move is without. A window that is gone, or new among published windows, has moved.

@@ -90,7 +90,7 @@ def _approved(run: Run, settled: Sequence[Finding]) -> Iterator[Part]:
     for each in run.approved if settled else ():
         words = f"{each['by']}: {each['reason'] or 'no reason was given'}"
         yield Part(
-            "published although its suite failed:",
+            "published although a check failed:",
             (shortened(words), *(f"{shortened(one.what)}: {one.interval}" for one in settled[:_PROBLEMS])),
         )
 

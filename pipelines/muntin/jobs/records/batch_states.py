@@ -211,7 +211,7 @@ def spelled(one: BatchState, moment: str | None = None) -> str:
         case "failed":
             return f"failed at {one.step}{f', {moment}' if moment else ''}: {one.reason}"
         case "held":
-            return f"held by the suite of {one.reason}{f', {moment}' if moment else ''}"
+            return f"held by the verdict on {one.reason}{f', {moment}' if moment else ''}"
         case "waiting":
             return f"waiting: {one.reason}"
     return f"{one.state} {one.despite}" if one.despite else one.state

@@ -114,7 +114,7 @@ def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
         for run in around.of(pipeline_place.name) or ()
     ):
         do = f"a question waits in Airflow, under Required Actions: answer it; or {CORRECT}, and run it again"
-    what = "held by a suite" if held else f"failed at {one.step}"
+    what = "held by a verdict" if held else f"failed at {one.step}"
     step = "accumulate" if held or one.step == "check" else one.step
     last_us = each.batches[-1].start_us
     command = (

@@ -1,4 +1,4 @@
-"""Revised windows: published windows that readers know otherwise since a version, with old and new values."""
+"""Revised windows: published windows that differ since a version, with old and new values."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class RevisedTable:
 
 
 def revised_table(at: Seen, window: str, since: int | None) -> RevisedTable:
-    """The windows of a name that were published before, and are others now."""
-    found = _since(at, window, since)
-    rows = found.rows.filter(pc.not_equal(found.rows[CHANGE], "new"))
+    """The windows of a name that were published before, and differ now."""
+    since_then = _since(at, window, since)
+    rows = since_then.rows.filter(pc.not_equal(since_then.rows[CHANGE], "new"))
     newest = rows.sort_by([(REVISION, "descending"), ("window_end", "descending")]).slice(0, ROWS)
     names = [name for name in at.pipeline.results if name in newest.column_names]
     pairs = [[*zip(values_of(newest[OLD + name]), values_of(newest[name]), strict=True)] for name in names]
@@ -60,9 +60,9 @@ def revised_table(at: Seen, window: str, since: int | None) -> RevisedTable:
     facts = (newest[name].to_pylist() for name in (REVISION, CHANGE))
     values = zip(*pairs, strict=True) if pairs else iter([()] * len(newest))
     shown = zip(keys_of(at, window, newest), *bounds, *facts, values, strict=True) if len(newest) else ()
-    start = found.version - RECENT if since is None else since
+    start = since_then.version - RECENT if since is None else since
     return RevisedTable(
-        window, tuple(names), tuple(RevisedRow(*each) for each in shown), len(rows), start, found.version
+        window, tuple(names), tuple(RevisedRow(*each) for each in shown), len(rows), start, since_then.version
     )
 
 
