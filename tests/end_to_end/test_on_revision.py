@@ -96,6 +96,16 @@ def test_a_later_run_asks_for_all_that_waits(held: Pipeline, tmp_path: Path) -> 
     assert held_windows(bind(held, tmp_path)) == []
 
 
+def test_sessions_that_are_joined_are_held(tmp_path: Path) -> None:
+    pipeline = asking(tmp_path, windows={"day": windows.session("2h", allowed_lateness="10d")})
+    for number in (1, 2):
+        run_day(pipeline, tmp_path, number)
+    with pytest.raises(ExpectationsFailed) as failed:
+        run_day(pipeline, tmp_path, 3)
+    (check,) = failed.value.report.to_dict()["checks"]
+    assert [row["s"] for row in check["failing_rows"]] == ["1 -> no window", "no window -> 101"]
+
+
 def test_what_is_new_and_what_is_the_same_is_published(tmp_path: Path) -> None:
     pipeline = asking(tmp_path, windows={"day": windows.tumbling("1d")})
     run(pipeline, root=tmp_path, start=day(1), end=day(5), spark=Local())

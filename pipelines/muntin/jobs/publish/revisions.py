@@ -10,7 +10,7 @@ import numpy as np
 from muntin.jobs.published.changes import changed_windows
 from muntin.jobs.published.window_files import files_over
 from muntin.jobs.published.window_tables import current, published
-from muntin.quality.report import Check, QualityReport
+from muntin.quality.report import Check, QualityReport, plain
 from muntin.store.store import File
 
 if TYPE_CHECKING:
@@ -73,6 +73,10 @@ def _revised(bound: Bound, staged: Staged, window: StagedWindow) -> Changes | No
 def _rows(changes: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """A row for each changed window: keys, bounds, and each value as "old -> new"."""
     for row in changes:
-        old, new = row["old"] or {}, row["new"] or {}
+        old, new = row["old"], row["new"]
         place = {name: value for name, value in row.items() if name not in ("change", "old", "new")}
-        yield place | {name: f"{old.get(name)} -> {new.get(name)}" for name in {**old, **new}}
+        yield place | {name: f"{_value(old, name)} -> {_value(new, name)}" for name in old or new}
+
+
+def _value(side: Mapping[str, Any] | None, name: str) -> object:
+    return "no window" if side is None else plain(side[name])
