@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from muntin import Limits, run, sources
@@ -156,3 +158,12 @@ def test_ids_of_several_batches_are_compared_as_they_are_written(tmp_path: Path)
     case.write("00.csv", {"at": []}).write_text("at,k\n2024-01-01 00:10:00,007\n2024-01-01 00:10:00,7\n")
     (tmp_path / "data/01.csv").write_text("at,k\n2024-01-01 01:10:00,007\n2024-01-01 01:10:00,a7\n")
     assert [(batch.rows_accepted, batch.rows_duplicate) for batch in case.run(0, 1).batches] == [(2, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("rows", [{"dedupe": "k", "dedupe_within": "2h"}, {"id": "k", "deletes": "false", "changes_within": "2h"}])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_file_without_rows_and_types_is_an_empty_batch(tmp_path: Path, rows: dict[str, Any], order: tuple[int, int]) -> None:
+    case = Hourly(tmp_path, "{start:%H}.parquet", rows)
+    case.write(f"{order[0]:02d}.parquet", {"at": times(60 * order[0] + 10), "k": ["a"]})
+    pq.write_table(pa.table({"at": pa.nulls(0), "k": pa.nulls(0)}), tmp_path / f"data/{order[1]:02d}.parquet")
+    assert sum(batch.rows_accepted for batch in case.run(0, 1).batches) == 1

@@ -56,6 +56,8 @@ _EXACT = {
 WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
 INSTANTS = ("TIMESTAMP", WITH_ZONE)
 """Types of instants that DuckDB tells of texts."""
+NO_TYPE = '"NULL"'
+"""The type of a column in which nothing stands, as writers give it to files without rows."""
 _UNSURE: dict[str, tuple[str, ...]] = {
     "csv": ("BIGINT", "DOUBLE", *INSTANTS),
     "json": ("DOUBLE", *INSTANTS),
@@ -252,7 +254,7 @@ def carry(value: str, kind: str, form: str, *, cut: bool = False) -> str:
     """
     if is_nested(kind):
         return inside(value, kind, lambda leaf, of: carry(leaf, of, form))
-    if kind == '"NULL"':
+    if kind == NO_TYPE:
         return "NULL"
     if kind in _UNSURE[form]:
         return _double(value) if kind == "DOUBLE" else in_type(value, kind, cut=cut)

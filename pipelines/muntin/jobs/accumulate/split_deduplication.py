@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.jobs.deduplication.event_ids import Ids, of_batch, write_ids
-from muntin.sources.casts import INTEGERS
+from muntin.sources.casts import INTEGERS, NO_TYPE
 from muntin.sources.reading.scan import quoted
 from muntin.sources.repeated_rows import TOO_LATE, to_the_bit
 from muntin.states.columns import BROUGHT, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, IDENTITY, ORDINAL
@@ -123,7 +123,7 @@ def _decided(written: Mapping[str, Any], repeated: Ids, late: Ids) -> int:
 
 
 _HASH = "muntin_hash"
-_AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")
+_AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE", NO_TYPE)
 _INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST, tells_instant, with_point
+from muntin.sources.casts import INTEGERS, NO_TYPE, OFFSET, YEAR_FIRST, tells_instant, with_point
 from muntin.sources.reading.column_hints import check_named, no_column
 from muntin.sources.reading.scan import literal, nulls, quoted
 from muntin.states.columns import (
@@ -68,6 +68,8 @@ def instant(source: Source, name: str, what: str, columns: Columns) -> str:
     """
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
+    if columns[name] == NO_TYPE:
+        return "NULL::BIGINT"
     column, kind, local = quoted(name), columns[name], local_time(source, name, columns)
     if local:
         from muntin.sources.reading.local_times import at
