@@ -9,6 +9,7 @@ PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
 
 fetch() {
   [ "build/$1/.whole" -nt "setup/$1/pom.xml" ] && return
+  rm -rf "build/$1"
   mkdir -p "build/$1"
   if mvn -q -B -f "setup/$1/pom.xml" "$PLUGIN" "-DoutputDirectory=$PWD/build/$1" >/dev/null 2>&1; then
     touch "build/$1/.whole"

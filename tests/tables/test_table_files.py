@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,6 +15,9 @@ from deltalake import DeltaTable, write_deltalake
 from muntin import sources
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.files.some_rows import file_of
+from muntin.sources.logged.deletion_vectors import rows_sql
+from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.logged.table_files import in_full, table_files
 from muntin.sources.tables import OnChange, TableSource
 from tests.source_options import grouped
@@ -229,17 +233,33 @@ def test_columns_with_other_names_in_the_files(tmp_path: Path) -> None:
                 each["metadata"] = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"col-{number}"}
             line["metaData"]["schemaString"] = json.dumps(schema)
     path.write_text("\n".join(map(json.dumps, lines)))
-    with pytest.raises(SourceError, match="columns have other names in its files"):
-        of(tmp_path)
+    [file] = table_files(of(tmp_path), hours(1), START_US)[hours(1)[0]]
+    with pytest.raises(SourceError, match="nobody can tell which columns of the table it has"):
+        selected(of(tmp_path).numbered, file.path)
 
 
-def test_rows_that_are_marked_as_deleted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "said"), [("i", ""), ("p", "rows are named by an address outside of the table")])
+def test_rows_that_are_marked_as_deleted(tmp_path: Path, kind: str, said: str) -> None:
     append(tmp_path, rows(1), at(0))
     path = tmp_path / "_delta_log" / f"{0:020d}.json"
-    vector = '"deletionVector": {"storageType": "i", "pathOrInlineDv": "x", "sizeInBytes": 1, "cardinality": 1}, '
+    vector = f'"deletionVector": {{"storageType": "{kind}", "pathOrInlineDv": "xxxxx", "sizeInBytes": 1, "cardinality": 1}}, '
     source = of(tmp_path)
     path.write_text(path.read_text().replace('{"add": {', '{"add": {' + vector))
-    with pytest.raises(SourceError, match=rf"{tmp_path}/.+parquet: rows of it are marked as deleted"):
+    with pytest.raises(SourceError, match=said) if said else nullcontext():
+        [file] = table_files(source, hours(1), START_US)[hours(1)[0]]
+        assert file_of(file.path) != file.path
+        with pytest.raises(SourceError, match=r"says which rows of .*parquet are deleted, and is damaged"):
+            rows_sql([file.path])
+
+
+@pytest.mark.parametrize("column", ["file_index", "File_Row_Number"])
+def test_a_column_that_hides_the_numbers_of_rows(tmp_path: Path, column: str) -> None:
+    append(tmp_path, rows(1).rename_columns(["at", "city", column]), at(0))
+    path = tmp_path / "_delta_log" / f"{0:020d}.json"
+    vector = '"deletionVector": {"storageType": "i", "pathOrInlineDv": "xxxxx", "sizeInBytes": 1, "cardinality": 1}, '
+    source = of(tmp_path)
+    path.write_text(path.read_text().replace('{"add": {', '{"add": {' + vector))
+    with pytest.raises(SourceError, match=f"cannot be read beside a column '{column.lower()}'; rename it"):
         table_files(source, hours(1), START_US)
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
+from muntin.files.some_rows import file_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,8 @@ def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
 
 def readable_footer(place: str | Path | ObjectPath) -> str | pa.BufferReader:
     """A Parquet file for Arrow to read its footer alone."""
-    return pa.BufferReader(footer_end(str(place))[0]) if is_object_store(str(place)) else str(place)
+    file = file_of(str(place))
+    return pa.BufferReader(footer_end(file)[0]) if is_object_store(file) else file
 
 
 def size_and_footer(place: Path | ObjectPath) -> tuple[int, str | pa.BufferReader]:

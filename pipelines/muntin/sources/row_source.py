@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from muntin.definition.durations import Duration, positive
 from muntin.definition.instants import BEFORE_ALL
 from muntin.files.paths import stat_of
+from muntin.files.some_rows import file_of
 from muntin.sources.dialect import USUAL
 from muntin.sources.time_arguments import (
     Ambiguous,
@@ -118,7 +119,7 @@ class LastingFiles(RowSource):
         return not self.dedupe
 
     def settled(self, path: str) -> int:
-        return stat_of(path).st_size
+        return stat_of(file_of(path)).st_size
 
     def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - whatever the schedule
         return None

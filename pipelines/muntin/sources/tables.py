@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.schedule import Schedule
     from muntin.sources.logged.log import Log
+    from muntin.sources.logged.numbered_fields import NumberedField
     from muntin.sources.repeated_rows import Events
     from muntin.sources.time_arguments import At
 
@@ -25,10 +26,14 @@ OnChange = Literal["error", "skip"]
 
 @dataclass(frozen=True, slots=True)
 class TableSource(LastingFiles):
-    """A Delta table. See `table`. `columns` and `hive` are empty until the table's own schema is known."""
+    """A Delta table.
+
+    See `table`. `columns`, `hive` and `numbered` are empty until the table's own schema is known.
+    """
 
     path: str
     on_change: OnChange = "error"
+    numbered: tuple[NumberedField, ...] = ()  # type: ignore[assignment]
 
     call = "sources.table(...)"
     listing = "muntin.jobs.inputs.listings.of_tables"

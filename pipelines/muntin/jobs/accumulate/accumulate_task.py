@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from muntin.errors import MuntinError, SourceError
 from muntin.files.readable import readable_footer
+from muntin.files.some_rows import in_part
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles, gathered
 from muntin.jobs.accumulate.read_split import read_split
 from muntin.jobs.accumulate.shares import WrittenSplits, manifest
@@ -141,6 +142,7 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
         try:
             files = [source_file(bound.source, path) for path in split.paths]
             small = split.only and split.watermark_us is None and sum(file.size for file in files) <= SMALL
+            small = small and not in_part(split.paths)  # footers count deleted rows, too
             footers = [pq.read_metadata(readable_footer(path)) for path in split.paths] if small else []
         except (OSError, pa.ArrowException):
             footers = []

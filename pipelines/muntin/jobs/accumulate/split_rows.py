@@ -11,6 +11,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
+from muntin.files.some_rows import in_part
 from muntin.jobs.accumulate.shares import keeps_order, taken
 from muntin.jobs.quarantine.refused_rows_kept import BAD, KEPT, REFUSED
 from muntin.jobs.schema_check.first_files import check_names, check_times
@@ -104,7 +105,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     # a row read again does not say alone whether it is accepted
     compared = source.ambiguous == "arrival" or bool(times.needs)
     ordered = bool(source.order) or bool(source.lookups and (source.arrival_order or source.section))
-    in_table = compared or source.format != "parquet" or ordered
+    in_table = compared or source.format != "parquet" or ordered or in_part(paths)
     read_as, columns = _columns(session, bound, paths)
     check_numbers(session, source, paths, read_as.fractions)
     only = _of_batch(source, split)

@@ -26,7 +26,9 @@ class Added:
         path: as the log has it; see `Log.address`.
         size: in bytes.
         partition: partition column -> its value as text; None: null.
-        marked: whether some of its rows are marked as deleted.
+        marked: whether some of its rows are marked as deleted, where no address says which.
+        without: what marks rows as deleted, of Delta a vector as `deletion_vectors` names it; "": nothing.
+        only: what names the rows that are meant, in the same way; "": all.
         format: of the file.
     """
 
@@ -34,6 +36,8 @@ class Added:
     size: int
     partition: Mapping[str, str | None] = field(default_factory=dict)
     marked: bool = False
+    without: str = ""
+    only: str = ""
     format: str = "PARQUET"
 
 

@@ -30,7 +30,7 @@ class NumberedField(NamedTuple):
     """A field of a table.
 
     Attributes:
-        number: what the table knows it by.
+        number: what the table knows it by; -1: it is known by `names` alone.
         name: its name in the table now.
         names: its names in files without numbers.
         inner: of a struct the members, of a list the element, of a map the key and the value.
@@ -77,11 +77,10 @@ def _pairs(
     numbers = {
         int(each.metadata[_NUMBER]): each for each in own if each.metadata and _NUMBER in each.metadata
     }
-    names = {} if numbers else {each.name: each for each in own}
+    names = {each.name: each for each in own}
     for field in fields:
-        there = numbers.get(field.number) or next(
-            (names[name] for name in field.names if name in names), None
-        )
+        old_names = () if numbers and field.number >= 0 else field.names
+        there = numbers.get(field.number) or next((names[name] for name in old_names if name in names), None)
         if there is None:
             continue
         if small.count(there.name.lower()) > 1:

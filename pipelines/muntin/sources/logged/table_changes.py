@@ -19,6 +19,7 @@ anew.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.sources.repeated_rows import CHANGE, TAKEN_BACK_AGAIN, TAKES_BACK, UNCHANGED, to_the_bit
@@ -55,17 +56,38 @@ def steps_of(commit: Commit) -> Iterator[tuple[Added, Step]]:
     if commit.feed:
         yield from ((each, Step(commit.version, None)) for each in commit.feed)
         return
-    yield from ((each, Step(commit.version, "delete")) for each in commit.gone)
-    yield from ((each, Step(commit.version)) for each in commit.added if each.path in commit.data_added)
+    came = {each.path: each for each in commit.added if each.path in commit.data_added}
+    went = {each.path: each for each in commit.gone}
+    # a file may be both, with other rows marked as deleted
+    yield from (
+        (_newly(each, came.get(each.path)), Step(commit.version, "delete"))
+        for each in went.values()
+        if each.path not in came or came[each.path].without not in ("", each.without)
+    )
+    yield from (
+        (_newly(each, went.get(each.path)), Step(commit.version))
+        for each in came.values()
+        if each.path not in went or went[each.path].without not in ("", each.without)
+    )
+
+
+def _newly(added: Added, other: Added | None) -> Added:
+    """The rows of a file that the other file, the same with other marks, has not."""
+    return replace(added, only=other.without) if other else added
 
 
 def last_steps(file_steps: Sequence[tuple[Added, Step]]) -> Iterator[tuple[Added, Step]]:
     """Each file of a batch once, as its last commit left it."""
-    first = {added.path: step for added, step in reversed(file_steps)}
-    last = {added.path: at for at, (added, _) in enumerate(file_steps)}
+    first = {_rows_of(added): step for added, step in reversed(file_steps)}
+    last = {_rows_of(added): at for at, (added, _) in enumerate(file_steps)}
     for at in sorted(last.values()):
         added, step = file_steps[at]
-        yield added, step._replace(began=first[added.path].version, begun=first[added.path].said)
+        began = first[_rows_of(added)]
+        yield added, step._replace(began=began.version, begun=began.said)
+
+
+def _rows_of(added: Added) -> tuple[str, str, str]:
+    return added.path, added.only, added.without
 
 
 def with_steps(rows: str, steps: Mapping[str, Step]) -> str:

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from muntin.definition.instants import spell_instant
 from muntin.errors import ForgottenError, SourceError
 from muntin.files.paths import stats_of
+from muntin.files.some_rows import file_of
 from muntin.sources.listing import SourceFile
+from muntin.sources.logged.deletion_vectors import vector_files
 from muntin.sources.logged.table_changes import Step, last_steps, steps_of
 
 if TYPE_CHECKING:
@@ -153,13 +155,18 @@ def _check_there(
     source: TableSource, log: Log, files_of_interval: Mapping[Interval, Sequence[SourceFile]]
 ) -> None:
     """Refuse files that are gone: what a compaction replaced is removed by a later VACUUM."""
-    there = stats_of([file.path for files in files_of_interval.values() for file in files])
+    needed = {
+        file: [file_of(file.path), *vector_files(file.path)]
+        for files in files_of_interval.values()
+        for file in files
+    }
+    there = stats_of([*dict.fromkeys(path for paths in needed.values() for path in paths)])
     cleaner, setting = log.removed_by
     for interval, files in files_of_interval.items():
-        for file in files:
-            if file.path not in there:
+        for path, checksum in ((path, file.checksum) for file in files for path in needed[file]):
+            if path not in there:
                 raise ForgottenError(
-                    f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch"
+                    f"{path}: gone from {source.path} since {checksum} added it for the batch"
                     f" {interval} ({cleaner}?); bring it back, read batches sooner than files are removed"
                     f" ({setting}), or let start= of the pipeline be later: its first batch takes what is"
                     " there"

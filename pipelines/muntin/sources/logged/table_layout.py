@@ -15,10 +15,11 @@ from muntin.errors import SourceError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
 from muntin.sources.logged.log import check_columns
+from muntin.sources.logged.numbered_fields import NumberedField
 from muntin.sources.repeated_rows import CHANGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from deltalake import DeltaTable
 
@@ -75,51 +76,48 @@ class Layout(NamedTuple):
         types: column -> its Delta type: a name, or a dict of a nested one.
         partitions: the columns that are not in the files.
         features: what a reader must know in addition to the first protocol.
-        mapped: whether columns have other names in the files.
+        mapped: the columns, where they have other names in the files.
         settings: the properties of the table, as "delta.logRetentionDuration".
     """
 
     types: Mapping[str, Any]
     partitions: tuple[str, ...]
     features: frozenset[str]
-    mapped: bool
+    mapped: tuple[NumberedField, ...]
     settings: Mapping[str, str]
 
 
-def open_table(root: str, version: int | None = None) -> DeltaTable:
+def _open_table(root: str) -> DeltaTable:
     """A table as deltalake opens it."""
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
     try:
-        return DeltaTable(table_address(root), version=version, storage_options=options_of(root))
+        return DeltaTable(table_address(root), storage_options=options_of(root))
     except (DeltaError, OSError, ValueError) as wrong:
         if unreached := refusal(root, str(wrong)):
             raise unreached from None
-        which = "the table" if version is None else f"version {version}"
         text = str(wrong).partition("\n")[0]
         raise SourceError(
-            f"{root}: {which} cannot be opened ({text}); mend the path in sources.table(...), or the table"
+            f"{root}: the table cannot be opened ({text}); mend the path in sources.table(...), or the table"
         ) from wrong
 
 
 def layout(root: str) -> Layout:
     """The columns of a table."""
-    opened = open_table(root)
+    opened = _open_table(root)
     metadata = opened.metadata()
     protocol = opened.protocol()
     fields = json.loads(opened.schema().to_json())["fields"]
-    mapped = (
-        protocol.min_reader_version >= _SECOND
-        and metadata.configuration.get("delta.columnMapping.mode", "none") != "none"
-    )
+    mode = metadata.configuration.get("delta.columnMapping.mode", "none")
+    mapped = protocol.min_reader_version >= _SECOND and mode != "none"
     features = protocol.reader_features if protocol.min_reader_version >= _THIRD else ()
     types = {each["name"]: each["type"] for each in fields}
     return Layout(
         types,
         tuple(metadata.partition_columns),
         frozenset(features or ()),
-        mapped,
+        _mapped(fields, by_number=mode == "id") if mapped else (),
         dict(metadata.configuration),
     )
 
@@ -129,10 +127,11 @@ def check_layout(source: TableSource, table_layout: Layout) -> None:
 
     Features of Delta that are not known here are refused.
     """
-    if table_layout.mapped:
+    if table_layout.mapped and table_layout.partitions:
         raise SourceError(
-            f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which"
-            " sources.table cannot read; read it with sources.spark(...)"
+            f"{source.path}: it is partitioned, and its columns have other names in its files"
+            " (delta.columnMapping.mode), which sources.table cannot read together; read it with"
+            " sources.spark(...), or cluster the table instead (CLUSTER BY)"
         )
     if unknown := sorted(table_layout.features - _READ):
         raise SourceError(
@@ -201,7 +200,34 @@ def with_columns_of(source: TableSource, table_layout: Layout) -> TableSource:
         name: kind for name, each in table_layout.types.items() if name not in hive and (kind := _sql(each))
     }
     of_feed = {CHANGE: "VARCHAR"} if source.changes else {}
-    return replace(source, hive=hive, columns={**columns, **of_feed}, types={**hive, **source.types})
+    numbered = table_layout.mapped and (
+        *table_layout.mapped,
+        *(NumberedField(-1, name, (name,)) for name in of_feed),
+    )
+    return replace(
+        source,
+        hive=hive,
+        columns={**columns, **of_feed},
+        types={**hive, **source.types},
+        numbered=numbered,
+    )
+
+
+def _mapped(fields: Sequence[Mapping[str, Any]], *, by_number: bool) -> tuple[NumberedField, ...]:
+    """Columns or members as files have them. `by_number`: whether they are looked for by number."""
+
+    def field(name: str, facts: Mapping[str, Any], kind: Any) -> NumberedField:  # noqa: ANN401 - JSON
+        inner = kind if isinstance(kind, dict) else {}
+        parts = [inner[each] for each in ("elementType", "keyType", "valueType") if each in inner]
+        within = _mapped(inner.get("fields", ()), by_number=by_number)
+        return NumberedField(
+            facts.get("delta.columnMapping.id", -1) if by_number else -1,
+            name,
+            () if by_number else (facts.get("delta.columnMapping.physicalName", name),),
+            within or tuple(field("", {}, each) for each in parts),
+        )
+
+    return tuple(field(each["name"], each["metadata"], each["type"]) for each in fields)
 
 
 def _sql(kind: Any) -> str | None:  # noqa: ANN401 - JSON

@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import pyarrow as pa
-
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
+from muntin.sources.logged.deletion_vectors import vector
 from muntin.sources.logged.log import Added, Commit, Log
+from muntin.sources.logged.table_checkpoint import checkpoint_files
 from muntin.sources.logged.table_layout import (
     check_folders,
     check_layout,
     layout,
-    open_table,
     with_columns_of,
 )
+from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,10 @@ class TableLog(Log):
         return f"version {first}" if first == last else f"versions {first} to {last}"
 
     def address(self, added: Added) -> str:
-        return f"{self.root}/{added.path}"
+        file = f"{self.root}/{added.path}"
+        if added.only:
+            return f"{file}#only={added.only}" + (f"&not={added.without}" if added.without else "")
+        return f"{file}#without={added.without}" if added.without else file
 
     def commit(self, version: int) -> Commit:
         lines = _lines(self.root, version)
@@ -85,16 +88,16 @@ class TableLog(Log):
         return Commit(
             version,
             operation,
-            [_added(each) for each in adds],
+            [_added(each, self.root) for each in adds],
             frozenset(unquote(each["path"]) for each in removes),
             frozenset(unquote(each["path"]) for each in adds if each["dataChange"]),
             any(each["dataChange"] for each in removes) or operation == "RESTORE",
-            [_added(each) for each in removes if each["dataChange"]],
-            [_added(line["cdc"]) for line in lines if "cdc" in line],
+            [_added(each, self.root) for each in removes if each["dataChange"]],
+            [_added(line["cdc"], self.root) for line in lines if "cdc" in line],
         )
 
-    def held(self, source: TableSource, version: int) -> list[Added]:
-        return _active(self, version) if self.whole else _of_checkpoint(source, self, version)
+    def held(self, source: TableSource, version: int) -> list[Added]:  # noqa: ARG002 - as for every log
+        return _active(self, version) if self.whole else _of_checkpoint(self, version)
 
     def in_full(self, source: TableSource) -> TableSource:
         table_layout = layout(self.root)
@@ -102,13 +105,14 @@ class TableLog(Log):
         return with_columns_of(source, table_layout)
 
     def check(self, source: TableSource, added: Sequence[Added]) -> None:
-        """Refuse files with rows that are marked as deleted, and in other folders than the log says."""
-        for each in added:
-            if each.marked:
+        """Refuse files in other folders than the log says, and columns that hide the numbers of rows."""
+        hidden = {FILE_NUMBER, ROW} & {name.lower() for name in source.columns}
+        for each in added if hidden else ():
+            if each.without or each.only:
                 raise SourceError(
-                    f"{self.address(each)}: rows of it are marked as deleted (a deletion vector), which"
-                    " sources.table cannot read; read the table with sources.spark(...), or rewrite it"
-                    " (REORG TABLE ... APPLY (PURGE))"
+                    f"{self.root}/{each.path}: rows of it are marked as deleted by their numbers, which"
+                    f" cannot be read beside a column {min(hidden)!r}; rename it, or rewrite the table (REORG"
+                    " TABLE ... APPLY (PURGE))"
                 )
         check_folders(source, added)
 
@@ -166,12 +170,13 @@ def _lines(root: str, version: int) -> list[dict[str, Any]]:
         ) from wrong
 
 
-def _added(line: Mapping[str, Any]) -> Added:
+def _added(line: Mapping[str, Any], root: str) -> Added:
+    path, marks = unquote(line["path"]), line.get("deletionVector")
     return Added(
-        unquote(line["path"]),
+        path,
         line.get("size") or 0,
         line.get("partitionValues") or {},
-        bool(line.get("deletionVector")),
+        without=vector(marks, path, root) if marks else "",
     )
 
 
@@ -188,32 +193,17 @@ def _active(log: TableLog, version: int) -> list[Added]:
     return [*files.values()]
 
 
-def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
+def _of_checkpoint(log: TableLog, version: int) -> list[Added]:
     """The files at a version by a checkpoint: of older commits by time of writing, newer in commit order."""
-    opened = open_table(source.path, version)
-    if "deletionVectors" in (opened.protocol().reader_features or ()):
-        raise SourceError(
-            f"{source.path}: rows of version {version} may be marked as deleted (deletion vectors), which"
-            " sources.table cannot read; read the table with sources.spark(...), or rewrite it once (REORG"
-            " TABLE ... APPLY (PURGE)) and drop the feature"
-        )
-    came = {
-        each.path: (number, place)
-        for number in range(log.oldest, version + 1)
-        for place, each in enumerate(log.commit(number).added)
-    }
-    files = {unquote(each["path"]): each for each in pa.table(opened.get_add_actions()).to_pylist()}
-    order = sorted(files, key=lambda path: (*came.get(path, (-1, files[path]["modification_time"])), path))
-    # of partitions the values in the form that the log has them
-    return [
-        Added(
-            path,
-            files[path]["size_bytes"],
-            {
-                name: value
-                for name, value in (files[path].get("partition") or {}).items()
-                if value is None or isinstance(value, str)
-            },
-        )
-        for path in order
-    ]
+    behind, lines = checkpoint_files(log.root, log.oldest, version)
+    older = sorted(lines, key=lambda line: (line["modificationTime"] or 0, unquote(line["path"])))
+    files = {added.path: added for added in (_added(line, log.root) for line in older)}
+    place = dict.fromkeys(files, (-1, 0))
+    for number in range(log.oldest, version + 1):
+        commit = log.commit(number)
+        place.update({each.path: (number, at) for at, each in enumerate(commit.added)})
+        if number > behind:
+            for path in commit.removed:
+                files.pop(path, None)
+            files.update({each.path: each for each in commit.added})
+    return [files[path] for path in sorted(files, key=place.__getitem__)]

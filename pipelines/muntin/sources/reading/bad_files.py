@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.files.readable import readable_footer
+from muntin.files.some_rows import file_of
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.plain_text import DamagedError, content, opened
@@ -40,7 +41,7 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
     """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from
     single rows.
     """
-    problem = _found(session, source, path_of(path))
+    problem = _found(session, source, path_of(file_of(path)))
     return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
 
 
@@ -114,7 +115,7 @@ def check_pages(paths: Sequence[str], used: Used, rows: range | None = None) -> 
 
     `rows`: of the only path, the numbers of the rows that are read, whole row groups; None: all.
     """
-    for path in paths:
+    for path in dict.fromkeys(map(file_of, paths)):
         # which reading tells
         with suppress(FileNotFoundError, IsADirectoryError, PermissionError), opened(path, _FIRST) as file:
             file.seek(_BEGIN)

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
+from muntin.files.some_rows import in_part
 from muntin.sources.casts import is_time, since_clocks
 from muntin.sources.logged.numbered_fields import selected
 from muntin.sources.nested_types import leaves
@@ -54,6 +55,8 @@ def told_extent(
     """
     if source.numbered and any(selected(source.numbered, path) for path in paths):
         return None  # a column of the name may be another
+    if in_part(paths):
+        return None  # footers have deleted rows, too
     if columns.get(source.event_time) == "DOUBLE":
         return None  # footers need not have its digits
     local = local_time(source, source.event_time, columns)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ROW = "file_row_number"
 """DuckDB's name for the number of a row in its Parquet file, from 0."""
+FILE_NUMBER = "file_index"
+"""DuckDB's name for the number of a row's file among the files that it reads, from 0."""
 
 
 class Part(NamedTuple):

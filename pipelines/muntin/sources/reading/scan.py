@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from muntin.files.some_rows import file_of, in_part
 from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
 from muntin.sources.nested_types import is_nested
 from muntin.sources.path_templates import with_folders
-from muntin.sources.reading.row_groups import ROW
+from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
 from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
 from muntin.states.columns import FILE_PATH
 
@@ -45,7 +46,7 @@ def files_sql(source: Source, paths: Sequence[str]) -> str:
 
     No path goes into SQL as what is read by another way.
     """
-    addresses = (literal(address_of(source.opened_as(path), encoding_of(source))) for path in paths)
+    addresses = (literal(address_of(source.opened_as(file_of(path)), encoding_of(source))) for path in paths)
     return f"[{', '.join(addresses)}]"
 
 
@@ -146,15 +147,26 @@ def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None
 
         return selected(source.numbered, path)
 
-    for chosen, files in groupby(paths, by_number):
-        table = f"read_parquet({files_sql(source, [*files])}, {_AS_IT_STANDS}, {name})"
+    for chosen, group in groupby(paths, by_number):
+        files = [*group]
+        table = f"read_parquet({files_sql(source, files)}, {_AS_IT_STANDS}, {name})"
         columns = ", ".join(
             [
                 *(f"{sql} AS {quoted(column)}" for sql, column in chosen),
                 *([FILE_PATH] if chosen and named else []),
             ]
         )
-        part = "" if rows is None else f" WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop}"
+        conditions = [] if rows is None else [f"{ROW} >= {rows.start} AND {ROW} < {rows.stop}"]
+        if in_part(files):
+            from muntin.sources.logged.deletion_vectors import rows_sql
+
+            conditions.append(rows_sql(files))
+            if named:  # a file may be read twice, for other rows
+                table = f"(SELECT *, {FILE_NUMBER}, {ROW} FROM {table})"
+                path = f"([{', '.join(map(literal, files))}])[{FILE_NUMBER}::BIGINT + 1]"
+                table = f"(SELECT * REPLACE ({path} AS {FILE_PATH}) FROM {table})"
+                columns = columns or f"* EXCLUDE ({FILE_NUMBER}, {ROW})"
+        part = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         relations.append(f"(SELECT {columns or '*'} FROM {table}{part})" if columns or part else table)
     return (
         relations[0]

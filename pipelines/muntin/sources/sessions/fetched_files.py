@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
+from muntin.files.some_rows import file_of
 from muntin.files.weighted_cache import WeightedCache
 
 if TYPE_CHECKING:
@@ -171,7 +172,8 @@ def footer_of(path: str) -> str | InParts:
 
     A local file that is missing is Arrow's error.
     """
-    return fetched().opened(path) if is_object_store(path) else path
+    file = file_of(path)
+    return fetched().opened(file) if is_object_store(file) else file
 
 
 def fetched_once(files: Sequence[SourceFile]) -> AbstractContextManager[None]:
@@ -179,7 +181,7 @@ def fetched_once(files: Sequence[SourceFile]) -> AbstractContextManager[None]:
 
     For who compares the files before and after.
     """
-    return _looked_at({file.path: file.size for file in files}, lambda path: fetched().fetch(path))
+    return _looked_at({file_of(file.path): file.size for file in files}, lambda path: fetched().fetch(path))
 
 
 def asked_once(paths: Iterable[str]) -> AbstractContextManager[None]:
@@ -187,7 +189,7 @@ def asked_once(paths: Iterable[str]) -> AbstractContextManager[None]:
 
     For who reads their columns, and not their rows.
     """
-    return _looked_at(dict.fromkeys(paths, 0), lambda path: ObjectPath(path).stat())
+    return _looked_at(dict.fromkeys(map(file_of, paths), 0), lambda path: ObjectPath(path).stat())
 
 
 @contextmanager

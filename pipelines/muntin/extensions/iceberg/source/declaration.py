@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muntin.sources.logged.log import Log
-    from muntin.sources.logged.numbered_fields import NumberedField
     from muntin.sources.repeated_rows import Events
     from muntin.sources.tables import OnChange
     from muntin.sources.time_arguments import At
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
 class IcebergSource(TableSource):
     """A table of Iceberg.
 
-    See `iceberg`. `path`: how errors call it. `numbered` is empty until the table's own schema is known.
+    See `iceberg`. `path`: how errors call it.
     """
 
     catalog: str = ""
     table: str = ""
-    numbered: tuple[NumberedField, ...] = ()  # type: ignore[assignment]
 
     call = "sources.iceberg(...)"
 
