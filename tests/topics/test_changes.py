@@ -37,3 +37,24 @@ def test_orders_are_changed_and_cancelled(kafka: Broker, tmp_path: Path) -> None
     (window,) = explain(of, "hour", root=str(tmp_path), at=hour(0)).windows
     assert [(each.by, each.what, each.line) for each in window.changes] == [(hour(1), "changes a row", 2), (hour(2), "takes a row back", 4)]
     assert quarantined(of, root=str(tmp_path))["reason"].to_pylist() == ["operation is not known: ?"]
+
+
+def test_a_tombstone_behind_a_delete_is_a_repeated_row(kafka: Broker, tmp_path: Path) -> None:
+    topic = kafka.topic(1)
+    kafka.produce(
+        topic,
+        {
+            0: [
+                change("c", 7, 3.0, 0.1, 0.1),
+                change("c", 8, 1.0, 0.2, 0.2),
+                change("d", 8, None, None, 0.3),
+                ("8", None, ms(0.4)),
+                change("c", 9, 2.0, 1.1, 1.1),
+            ]
+        },
+    )
+    of = pipeline(topic_of(kafka, topic, columns=FIELDS, id="id", operation="op", changes_within="1d"))
+    report = ran(of, str(tmp_path), 0, 1)
+    assert totals(of, str(tmp_path)) == {0: 3.0}
+    assert not len(quarantined(of, root=str(tmp_path)))
+    assert [(each.rows_read, each.rows_duplicate) for each in report.batches] == [(4, 3)]

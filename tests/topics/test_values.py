@@ -49,10 +49,10 @@ def of(value: str, *values: bytes | None, key: bytes | None = b"k", **settings: 
     return decoded(source, messages(*values, key=key))
 
 
-def in_avro(order: dict[str, Any]) -> bytes:
+def in_avro(order: dict[str, Any], schema: object = SCHEMA) -> bytes:
     """An order without a header."""
     content = io.BytesIO()
-    fastavro.schemaless_writer(content, SCHEMA, order)
+    fastavro.schemaless_writer(content, schema, order)
     return content.getvalue()
 
 
@@ -351,3 +351,38 @@ def test_protobuf() -> None:
         done = of("protobuf", framed(7, b"\0" + one), b"odd", schema=UninterpretedOption, columns=columns, registry=address)
     assert [{name: row[name] for name in columns} for row in done.rows.to_pylist()] == [found]
     assert [each.offset for each in done.odd] == [101]
+
+
+# Messages of Debezium
+
+ENVELOPES: list[dict[str, Any] | None] = [
+    {"before": None, "after": {"id": 7, "x": 1.5}, "op": "c", "ts_ms": 17},
+    {"before": {"id": 7, "x": None}, "after": None, "op": "d", "ts_ms": 18},
+    None,
+    {"before": None, "after": None, "op": "t", "ts_ms": 19},
+]
+ROW = {"type": "record", "name": "Row", "fields": [{"name": "id", "type": "long"}, {"name": "x", "type": ["null", "double"]}]}
+ENVELOPE = {
+    "type": "record",
+    "name": "Envelope",
+    "fields": [
+        {"name": "before", "type": ["null", ROW]},
+        {"name": "after", "type": ["null", "Row"]},
+        {"name": "op", "type": "string"},
+        {"name": "ts_ms", "type": ["null", "long"]},
+    ],
+}
+
+
+@pytest.mark.parametrize("written", ["plain", "with its schema", "avro"])
+def test_messages_of_debezium_are_rows_with_an_operation(written: str) -> None:
+    values = [None if each is None else json.dumps(each).encode() for each in ENVELOPES]
+    if written == "with its schema":
+        values = [None if each is None else json.dumps({"schema": {}, "payload": each}).encode() for each in ENVELOPES]
+    elif written == "avro":
+        values = [None if each is None else in_avro(each, ENVELOPE) for each in ENVELOPES]
+    schema = {"schema": json.dumps(ENVELOPE)} if written == "avro" else {}
+    done = of("debezium", *values, columns={"after.id": "BIGINT", "x": "DOUBLE"}, id="after.id", changes_within="1d", **schema)
+    assert not done.odd
+    rows = [(row["id"], row["x"], row["__op"]) for row in done.rows.to_pylist()]
+    assert rows == [(7, 1.5, "c"), (7, None, "d"), (None, None, "tombstone"), (None, None, "t")]

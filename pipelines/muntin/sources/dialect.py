@@ -10,6 +10,7 @@ from typing import Any, Literal
 from muntin.errors import DefinitionError
 
 UTF_8 = "utf-8"
+ENVELOPES = "envelopes"
 _THOUSANDS = ("", ".", ",", " ", "'")
 # of names and of source code, not of files
 _NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
@@ -27,6 +28,7 @@ class Dialect:
         header: the names of the columns, of a file without a header; () if the first line is the header.
         thousands: what stands between the thousands of a number; "": nothing does.
         skip_lines: how many lines at the begin of a file are no part of its rows and header.
+        envelopes: whether each line is a message of Debezium.
     """
 
     quote: str = '"'
@@ -36,10 +38,13 @@ class Dialect:
     header: tuple[str, ...] = ()
     thousands: str = ""
     skip_lines: int = 0
+    envelopes: bool = False
 
     @property
     def made_plain(self) -> str:
-        """How a file becomes plain text: its encoding and, behind a plus, the lines to skip."""
+        """How a file becomes plain text: its encoding and, behind a plus, lines to skip or `ENVELOPES`."""
+        if self.envelopes:
+            return f"{self.encoding}+{ENVELOPES}"
         return f"{self.encoding}+{self.skip_lines}" if self.skip_lines else self.encoding
 
     @property

@@ -8,11 +8,12 @@ from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.old_names import old_names_refused
-from muntin.sources.dialect import FileFormat, refuse_unless
+from muntin.sources.dialect import Dialect, FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.path_templates import Format, check_names, check_template, format_of
 from muntin.sources.row_source import LookBack, checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
+from muntin.sources.time_arguments import as_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ def files(
     path: str,
     *,
     event_time: str | At | None = None,
-    format: Literal["parquet", "csv", "jsonl"] | FileFormat | None = None,  # noqa: A002 - the word users know
+    format: Literal["parquet", "csv", "jsonl", "debezium"] | FileFormat | None = None,  # noqa: A002 - the word users know
     rows: Events | None = None,
     changes: Events | None = None,
     missing: Missing = "error",
@@ -56,7 +57,7 @@ def files(
             integer; `at("scheduled", timezone=...)` says how it is read. None of a dimension, whose rows are
             looked up: `path` then names all its files, without `{start}`.
         format: of the files: "parquet", "csv", "jsonl", or how they are written, as `csv(delimiter=";")`;
-            what the name ends in unless given.
+            what the name ends in unless given. "debezium": JSON lines with its messages.
         rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`, or
             `events(id="order_id", operation="op", within="30d")` of rows that later rows change.
         changes: the same, as `changes(id="order_id", operation="op", within="30d")`.
@@ -102,6 +103,11 @@ def files(
     if rows is not None and changes is not None:
         raise DefinitionError("changes: rows= says already how rows become facts; leave one of them out")
     form, written = _format(format, str(path))
+    if written.dialect.envelopes:
+        from muntin.sources.envelopes import rows_of_changes, time_of_changes, types_of_changes
+
+        rows, event_time = rows_of_changes(rows or changes), time_of_changes(as_at(event_time))
+        types, columns = types_of_changes(types), types_of_changes(columns)
     refuse_unless(
         ready is None or (isinstance(ready, str) and ready and "/" not in ready),
         "ready",
@@ -142,5 +148,7 @@ def _format(given: object, path: str) -> tuple[Format, FileFormat]:
     if callable(given):
         raise DefinitionError(f"format: {given!r} is a function; write format=sources.csv()")
     name = given.name if isinstance(given, FileFormat) else given
-    check_choice("format", name, ("parquet", "csv", "jsonl"))
+    check_choice("format", name, ("parquet", "csv", "jsonl", "debezium"))
+    if name == "debezium":
+        return "json", FileFormat("jsonl", dialect=Dialect(envelopes=True))
     return ("json" if name == "jsonl" else cast("Format", name)), written

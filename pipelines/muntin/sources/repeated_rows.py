@@ -232,11 +232,10 @@ def once(rows: str, times: Taken, changes: Changes | None = None) -> str:
     `rows`: a relation with `IDENTITY`, `ORDINAL` and event times. `changes`: where rows change earlier rows,
     so that the last or newest row of an id counts; `BROUGHT` then says whether the first row brings the id.
     """
-    rows = (
-        f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')"
-        if changes and changes.of_table
-        else rows
-    )
+    if changes and changes.of_table:
+        rows = f"(FROM {rows} WHERE {CHANGE} IS DISTINCT FROM '{UNCHANGED}')"
+    elif changes and changes.operation:
+        rows = f"(FROM {rows} WHERE NOT ({changes.repeats_a_delete}))"
     apart = f"PARTITION BY {IDENTITY}, coalesce({times.condition}, false)"
     brought = (
         f", first_value({changes.brings}) OVER ({apart} ORDER BY {ORDINAL}) AS {BROUGHT}" if changes else ""
@@ -263,7 +262,9 @@ CHANGES_NOTHING = "changes an event whose first row came more than"
 """The begin of the reason for a change without a row to change; a batch that is read later may bring the row.
 """
 _UPDATES = ("u", "+u", "update", "update_postimage")
-_DELETES = ("d", "-u", "-d", "delete", "update_preimage")
+TOMBSTONE = "tombstone"
+"""The word of ours for a message without a value, which Debezium writes behind each delete."""
+_DELETES = ("d", "-u", "-d", "delete", "update_preimage", TOMBSTONE)
 """Operations as Debezium, Flink, Oracle GoldenGate and Delta's change feed write them, in small letters."""
 TAKES_BACK = (*_DELETES, TAKEN_BACK_AGAIN, UNCHANGED)
 
@@ -305,26 +306,31 @@ class Changes:
         return f"NOT {self.takes_back}{updates}"
 
     @property
+    def repeats_a_delete(self) -> str:
+        """SQL for whether a row is a tombstone: another message has taken the row back, by its id."""
+        tombstone = _says(self.operation, (TOMBSTONE, TOMBSTONE)) if self.operation else "false"
+        return f"{tombstone} AND {IDENTITY} IS NULL"
+
+    @property
     def needs(self) -> tuple[tuple[str, str], ...]:
         """The conditions that rows must meet, as `Taken` has them."""
         late = f"'{CHANGES_NOTHING} {spell(self.within_us)} before, or never (within)'"
         conditions = [(f"{ORDINAL} NOT IN (FROM {TOO_LATE})", late)]
-        conditions.append(
-            (f"NOT ({self.takes_back} AND {IDENTITY} IS NULL)", "'takes a row back and has no id to name it'")
-        )
+        nameless = f"{self.takes_back} AND {IDENTITY} IS NULL AND NOT ({self.repeats_a_delete})"
+        conditions.append((f"NOT ({nameless})", "'takes a row back and has no id to name it'"))
         if self.newest_by:
             value = f"coalesce({_quoted(self.newest_by)}::VARCHAR, 'nan')"
             untold = "'has no number or time that says how new it is (newest_by)'"
             conditions.append((f"({IDENTITY} IS NULL OR {value} <> 'nan')", untold))
-        if self.operation and self.words:
-            is_known_operation = _says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES))
-            conditions.append(
-                (
-                    is_known_operation,
-                    f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')",
-                )
-            )
-        return tuple(conditions)
+        return (*self.says_what_it_is, *conditions)
+
+    @property
+    def says_what_it_is(self) -> tuple[tuple[str, str], ...]:
+        """The condition on the word of a row, as of `needs`; () where a row may have any word."""
+        if not self.operation or not self.words:
+            return ()
+        unknown = f"'operation is not known: ' || coalesce({_quoted(self.operation)}::VARCHAR, 'null')"
+        return ((_says(self.operation, (*_BRINGS, *_UPDATES, *_DELETES)), unknown),)
 
 
 def _says(operation: str, words: tuple[str, ...]) -> str:

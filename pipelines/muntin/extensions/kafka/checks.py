@@ -81,7 +81,7 @@ def parsed(address: str) -> tuple[str, Range]:
 
 VALUE = "kafka_value"
 """The column of a value that has no fields."""
-_FIELDS = ("json", "avro", "protobuf")
+_FIELDS = ("json", "avro", "protobuf", "debezium")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = re.compile(r"[^\s,:/@]+:\d+(,[^\s,:/@]+:\d+)*")
 
@@ -150,8 +150,8 @@ def check_schema(value: str, registry: str | None, schema: object) -> None:
             'registry: the address holds a password; put "registry.basic.auth.user.info" into the extra of'
             " the connection"
         )
-    if value == "avro":
-        if registry is None and schema is None:
+    if value in ("avro", "debezium"):
+        if value == "avro" and registry is None and schema is None:
             raise DefinitionError(
                 'value="avro" needs registry="http://registry:8081", or the schema of all messages as'
                 " schema='{\"type\": ...}'"

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from muntin.errors import BrokerError, SourceError
@@ -180,6 +181,7 @@ def reading(source: KafkaSource) -> str:
         sorted(source.fields.items()),
         source.connection,
         source.registry,
+        source.tombstone,
     ]
     name = blake2b(repr([*facts, source.schema]).encode(), digest_size=8).hexdigest()
     _READINGS[name] = source
@@ -282,6 +284,7 @@ def decoded(source: KafkaSource, messages: pa.Table) -> Decoded:
     if source.value != "raw":
         values, wrong = decoded_texts(source, table["value"])
         faults |= {number: (f"no {source.value}: {why}", None) for number, why in wrong.items()}
+        values = pc.fill_null(values, source.tombstone) if source.tombstone else values
         table = table.set_column(table.schema.get_field_index("value"), "value", values)
     if source.fields:
         table, more = with_fields(source, _good(table, [*faults]))

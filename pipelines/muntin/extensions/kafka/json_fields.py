@@ -36,7 +36,7 @@ def with_fields(source: KafkaSource, table: pa.Table) -> tuple[pa.Table, Faults]
 
     Only of JSON are numbers never texts, as `strict` of `exact_json.member` says.
     """
-    strict, cut = source.value == "json", (source.event_time, source.arrival_time)
+    strict, cut = source.is_json, (source.event_time, source.arrival_time)
     with connect() as session:
         kinds = spelled(source.fields)
         session.register("muntin_given", table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -18,7 +19,9 @@ from muntin.extensions.kafka.checks import (
 )
 from muntin.old_names import old_names_refused
 from muntin.sources.dialect import USUAL
+from muntin.sources.envelopes import OPERATION, rows_of_changes, time_of_changes, types_of_changes
 from muntin.sources.listing import SourceFile
+from muntin.sources.repeated_rows import TOMBSTONE
 from muntin.sources.row_source import RowSource, checked_terms
 from muntin.sources.time_arguments import as_at
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from muntin.sources.source import Content, OnBadFile, OnSchema
     from muntin.sources.time_arguments import At
 
-Value = Literal["json", "avro", "protobuf", "text", "raw"]
+Value = Literal["json", "avro", "protobuf", "debezium", "text", "raw"]
 Key = Literal["text", "raw"]
 OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp")
 """Columns of every message, beside the fields of its value."""
@@ -71,6 +74,19 @@ class KafkaSource(RowSource):
     @property
     def address(self) -> str:
         return f"kafka://{self.broker}/{self.topic}"
+
+    @property
+    def is_json(self) -> bool:
+        """Whether values are JSON as their writer wrote it."""
+        return self.value == "json" or (self.value == "debezium" and self.registry is self.schema is None)
+
+    @property
+    def tombstone(self) -> str | None:
+        """The value that a message without a value stands for: where rows change, the word of their operation
+        for it.
+        """
+        column = self.changes.operation if self.changes else None
+        return json.dumps({column: TOMBSTONE}) if column and self.fields.get(column) == "VARCHAR" else None
 
     def content(self, path: str) -> Content | None:
         from muntin.extensions.kafka.content import content
@@ -142,7 +158,8 @@ def kafka(
     Args:
         broker: its address, as "broker:9092"; several with commas between.
         topic: its name.
-        value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
+        value: what values are: "json", "avro" or "protobuf" with fields, "debezium" with its messages, as
+            JSON, or by `registry` or `schema` as Avro, "text" in UTF-8, or "raw" bytes.
         event_time: the column that says when an event happened: a field, or "kafka_timestamp"; `at("placed",
             unit="ms")` says how it is read. None of a dimension, whose rows are looked up.
         rows: how messages become facts, where not each message is an event: `events(dedupe="event_id")`, or
@@ -169,7 +186,11 @@ def kafka(
     check_address(broker, topic)
     check_choice("value", value, get_args(Value))
     check_choice("key", key, get_args(Key))
-    fields, time = checked_fields(value, columns), as_at(event_time)
+    time = as_at(event_time)
+    if value == "debezium":
+        rows, time = rows_of_changes(rows), time_of_changes(time)
+        columns = columns and {OPERATION: "VARCHAR"} | types_of_changes(columns)
+    fields = checked_fields(value, columns)
     for what, name in (
         ("event_time", time and time.column),
         ("arrival_order", arrival_order),

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from muntin.errors import BrokerError
 from muntin.extensions.kafka.client import REGISTRY, settings
 from muntin.extensions.kafka.json_fields import spelled
+from muntin.sources.envelopes import flattened
 from muntin.sources.nested_types import element, map_types, members, plain_name
 
 if TYPE_CHECKING:
@@ -40,15 +41,26 @@ def texts(values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
 
 def decoded_texts(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
     """The values of a source as texts of JSON; null for a tombstone and for what cannot be read."""
-    if source.value == "json":
+    envelopes = source.value == "debezium"
+    if source.is_json and not envelopes:
         return texts(values) if source.registry is None else _each(values, _unframed)
-    if source.value in ("avro", "protobuf"):
-        reads = _avro(source) if source.value == "avro" else _protobuf(source)
+    if source.is_json:
+        return _each(values, lambda value: flattened(value.decode()))
+    if source.value in ("avro", "protobuf", "debezium"):
+        reads = _protobuf(source) if source.value == "protobuf" else _avro(source)
         blobs = {name: kind for name, kind in spelled(source.fields).items() if "BLOB" in kind}
-        return _each(
-            values,
-            lambda value: json.dumps(_with_blobs(reads(value), blobs), default=_plain, ensure_ascii=False),
-        )
+
+        def read(value: bytes) -> str:
+            record = _with_blobs(reads(value), blobs)
+            if envelopes and isinstance(record, dict):
+                rows = {
+                    name: _with_blobs(record[name], blobs) for name in ("before", "after") if name in record
+                }
+                record = record | rows
+            text = json.dumps(record, default=_plain, ensure_ascii=False)
+            return flattened(text) if envelopes else text
+
+        return _each(values, read)
     return texts(values)
 
 

@@ -48,7 +48,9 @@ def taken_apart(
     with TemporaryDirectory(prefix="muntin-") as folder:
         out, how = Mended(source, paths), source.dialect
         if how.made_plain != UTF_8:
-            out = Mended(replace(source, dialect=replace(how, encoding=UTF_8, skip_lines=0)), paths)
+            out = Mended(
+                replace(source, dialect=replace(how, encoding=UTF_8, skip_lines=0, envelopes=False)), paths
+            )
         for number, path in enumerate(paths):
             if messages := source.content(path):  # the line of a message is its offset
                 parquet = Path(folder, f"{number}.parquet")

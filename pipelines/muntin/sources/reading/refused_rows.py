@@ -97,7 +97,9 @@ def reason(source: Source, columns: Columns, times: Taken) -> str:
         unclear += f" WHEN {EVENT_TIME} IS NULL AND {names_zone(column)} THEN {word}"
     if arrival:
         unclear += f" {local_times.reason(source, 'arrival time', *arrival)}"
-    timeless = f"WHEN {times.whenever} THEN CASE {times.lacking} END " if times.whenever else ""
+    words = source.changes.says_what_it_is if source.changes else ()
+    timeless = "".join(f"WHEN NOT ({says}) THEN {why} " for says, why in words)
+    timeless += f"WHEN {times.whenever} THEN CASE {times.lacking} END " if times.whenever else ""
     return (
         f"CASE {timeless}WHEN {column} IS NULL THEN 'event time is null' {unclear} "
         f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "

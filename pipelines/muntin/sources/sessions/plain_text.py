@@ -25,7 +25,7 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.files.weighted_cache import WeightedCache
-from muntin.sources.dialect import UTF_8
+from muntin.sources.dialect import ENVELOPES, UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
 if TYPE_CHECKING:
@@ -163,6 +163,11 @@ def content(path: str, how: str) -> bytes:
 def parts(path: str, how: str) -> Iterator[bytes]:
     """The content of a file in UTF-8, in parts. `how`: as `Dialect.made_plain` says it."""
     encoding, _, skipped = how.partition("+")
+    if skipped == ENVELOPES:
+        from muntin.sources.envelopes import flattened_lines
+
+        yield from flattened_lines(in_utf_8(_unpacked(path), encoding))
+        return
     left = int(skipped or 0)
     for part in in_utf_8(_unpacked(path), encoding):
         at = 0
