@@ -16,6 +16,7 @@ from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.timeline.ledger import Entries
+from tests.end_to_end.hourly import Hourly, times
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 HOUR_US = 3_600_000_000
@@ -177,3 +178,18 @@ def test_a_note_that_vanished_since_it_was_staged_is_not_published(small: Small)
         path.unlink()
     with pytest.raises(ConflictError, match=r"windows/threes: note .* is gone since these windows were staged"):
         publish(bound, staged)
+
+
+# visits are staged before the states of the longer windows are found damaged
+def test_a_run_that_meets_damaged_states_leaves_no_staged_folder(tmp_path: Path) -> None:
+    kinds = {"visits": windows.session("7m", grace="3h"), "long": windows.sliding("90m", step="30m", grace="2h")}
+    hourly = Hourly(tmp_path, other={"windows": kinds})
+    for at in range(6):
+        hourly.write(f"{at:02d}.parquet", {"at": times(60 * at + 5, 60 * at + 11, 60 * at + 58)})
+    hourly.run(0, 3)
+    state = bind(hourly.pipeline, hourly.root).folder
+    for file in (state / "frames").rglob("*.parquet"):
+        file.write_bytes(file.read_bytes()[:-9] + b"x" * 9)
+    with pytest.raises(StateError, match="are not whole"):
+        hourly.run(4, 5)
+    assert not [*(state / "staging").glob("*")]

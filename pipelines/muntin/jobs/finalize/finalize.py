@@ -35,7 +35,7 @@ from muntin.jobs.published.as_defined import note_table
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import check_work, pending_windows
 from muntin.jobs.published.promotion import check_not_superseded
-from muntin.jobs.published.staged_windows import STAGED_FILE, Staged, note_of, staged_window
+from muntin.jobs.published.staged_windows import STAGED_FILE, Staged, discarding, note_of, staged_window
 from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.store.contents import problems_of_notes
 from muntin.store.disk import write_whole
@@ -149,12 +149,13 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
         _check_states(bound, pending)
         check_work(bound, pending)
         note_table(bound, pending)
-    changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
-    staged = Staged(
-        folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks]
-    )
-    if changed:
-        write_whole(bound.folder / folder / STAGED_FILE, staged.dumps().encode())
+    with discarding(bound.store, folder, Exception):
+        changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
+        staged = Staged(
+            folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks]
+        )
+        if changed:
+            write_whole(bound.folder / folder / STAGED_FILE, staged.dumps().encode())
     return staged
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from muntin.errors import ConflictError
+from muntin.errors import ConflictError, StateError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
+from muntin.jobs.published.staged_windows import discarding
 from muntin.jobs.state.beside_forgetting import beside_forgetting
 from muntin.store.store import after_conflicts
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Quality = tuple[Mapping[str, Any], ...]
 
+_LOST = (OSError, StateError)
+"""What the work on staged windows fails with where keys were forgotten meanwhile."""
 _TRIES = 8
 
 
@@ -83,11 +86,13 @@ def finish(
         tell("validate")
         from muntin.jobs.publish.validate import validate_staged
 
-        return windows, tuple(validate_staged(bound, runner, windows, approval))
+        with discarding(bound.store, windows.folder, *_LOST):
+            return windows, tuple(validate_staged(bound, runner, windows, approval))
 
     given = [staged] if staged else []
 
     def attempted() -> Finished:
+        lost = (ConflictError,) if given else _LOST
         windows, quality = given.pop() if given else staged_anew()
 
         def say(starts_of_windows: Mapping[str, Sequence[int]]) -> None:
@@ -101,7 +106,7 @@ def finish(
             say({window: starts})
 
         tell("publish")
-        try:
+        with discarding(bound.store, windows.folder, *lost):
             promoted = publish(
                 bound,
                 windows,
@@ -112,9 +117,6 @@ def finish(
                 again=again,
                 approval=approval,
             )
-        except ConflictError:
-            bound.store.discard(windows.folder)
-            raise
         # by this try, or by a try before, which was killed
         say({window.window: window.starts for window in windows.windows})
         missing = tuple((low, high) for low, high in windows.missing)

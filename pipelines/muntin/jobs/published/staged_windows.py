@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from muntin.store.paths import name_of
 from muntin.timeline.ledger import NOTES, Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.pending import Pending
@@ -212,6 +212,17 @@ def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ..
 def entries_of(staged: StagedWindow) -> Entries:
     """The new entries of a staged window."""
     return Entries.of_table(table_of(staged.entries))
+
+
+@contextmanager
+def discarding(store: Store, folder: str, *errors: type[Exception]) -> Iterator[None]:
+    """Remove a staged folder where work on it fails with some errors, after which it is never published."""
+    try:
+        yield
+    except errors:
+        with suppress(OSError):
+            store.discard(folder)
+        raise
 
 
 def load_staged(store: Store, folder: str) -> Staged:
