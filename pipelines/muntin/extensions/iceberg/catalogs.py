@@ -152,7 +152,7 @@ def _properties(connection: Connection) -> dict[str, Any]:
 
 
 def _mend(wrong: Exception) -> str:
-    """What to do where a catalog does not answer. A catalog of SQLite is a file."""
+    """Advice for a catalog that does not answer. A catalog of SQLite is a file."""
     code = getattr(getattr(wrong, "orig", None), "sqlite_errorname", "")
     if code == "SQLITE_FULL":
         return "free space on the disk where the catalog's file lies"
