@@ -5,12 +5,9 @@ numbers all digits.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 from unicodedata import category
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 """Controls, marks of direction, halves of characters, characters that Unicode does not have, ends of lines.

@@ -3,18 +3,15 @@
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from muntin.cli.output import is_quiet
 from muntin.definition.pipeline import Pipeline, at_home
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.files.paths import AnyPath
 from muntin.jobs.state import home
 from muntin.jobs.state.definition_files import imported_pipelines, run_file
 from muntin.jobs.state.same_names import check_alone
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
 
 
 def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":

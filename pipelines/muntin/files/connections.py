@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CONNECTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 

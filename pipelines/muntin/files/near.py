@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.definition.spelling import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SHOWN = 5
 _ESCAPED = re.compile(r"\[([*?[])\]")  # as `glob.escape` writes it

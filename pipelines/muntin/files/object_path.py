@@ -6,16 +6,13 @@ A folder is what lies below a path: it is there while a file is.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from stat import S_IFDIR
-from typing import TYPE_CHECKING
 
 from muntin.files.object_file import ObjectFile
 from muntin.files.object_stores import ObjectStat, stat_in, to_ask, to_move, worded_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class ObjectPath(ObjectFile):

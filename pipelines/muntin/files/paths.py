@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from errno import ELOOP, ENOENT, ENOTDIR
@@ -13,7 +14,7 @@ from glob import glob
 from os.path import commonprefix
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 from muntin.definition.relative_paths import is_object_store
@@ -21,9 +22,6 @@ from muntin.errors import StateError, StorageError
 from muntin.files.object_path import ObjectPath
 from muntin.files.object_stores import ObjectStat, table_options
 from muntin.printable import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 AnyPath = Path | ObjectPath
 Item = TypeVar("Item")

@@ -11,10 +11,7 @@ its place in its file; or it is part of the log, and stands there itself.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 _ROWS = re.compile(r"(.*)#(?:without|only)=[^/#]*", re.DOTALL)
 

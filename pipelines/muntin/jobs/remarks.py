@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from muntin.definition.remarks import of_naive_times, remarks
+from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.jobs.accumulate.readings import parts_of
+from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.schema_check.first_files import first_with_rows
+from muntin.jobs.state.bound import Bound
 from muntin.sources.file_source import FileSource
 from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.row_times import event_time
-from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.reading.scan import Reading, quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.inputs.listings.listing import Inputs
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.scan import Reading
-    from muntin.sources.source import Source
+from muntin.sources.source import Source
 
 LARGE = 64 * 2**20  # bytes of text that would take seconds to read
 _TRIED = 20  # files, until one has rows

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from muntin.definition.instants import instant_us
+from muntin.definition.parts import Alerts
+from muntin.definition.pipeline import Pipeline
+from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
-from muntin.jobs.state.bound import bind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from muntin.definition.parts import Alerts
-    from muntin.definition.pipeline import Pipeline
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.records.reports import RunReport
-    from muntin.jobs.state.bound import Bound
+from muntin.files.paths import AnyPath
+from muntin.jobs.records.reports import RunReport
+from muntin.jobs.state.bound import Bound, bind
 
 
 def run_and_tell(

@@ -8,31 +8,27 @@ conclude   reports of what was published; then sinks are sent to
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.inputs import with_dimensions
+from muntin.jobs.publish.finish import Finished
 from muntin.jobs.published.as_defined import copies
 from muntin.jobs.records import metrics
 from muntin.jobs.records.approvals import with_approvals
 from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.costs import Cost
+from muntin.jobs.records.metrics import Metric
+from muntin.jobs.records.reports import Accumulated, BatchReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.state.bound import Bound
+from muntin.tasks import Runner
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from muntin.jobs.publish.finish import Finished
-    from muntin.jobs.records.costs import Cost
-    from muntin.jobs.records.metrics import Metric
-    from muntin.jobs.records.reports import Accumulated, BatchReport
-    from muntin.jobs.state.bound import Bound
-    from muntin.tasks import Runner
-
-    Record = Callable[[Callable[[], Sequence[Metric]]], None]
+Record = Callable[[Callable[[], Sequence[Metric]]], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,16 @@ in the suite.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import date, datetime
 from keyword import iskeyword
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
 from muntin.quality.pandas_rules import NAN, NO_VALUE, NULLS, RULES, SUM, sentences, type_reason
-from muntin.quality.suite import SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.quality.suite import Expectation, Suite
+from muntin.quality.suite import Expectation, Suite, SuiteError
 
 EXACT, INT64 = 2**53, 2**63  # integers up to the first are the same as floats
 SCALE = 20  # digits behind the point with which Spark compares decimals and such integers without rounding

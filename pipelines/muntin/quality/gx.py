@@ -6,18 +6,13 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from muntin.quality.later import imported_later
-from muntin.quality.suite import SuiteError, near
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from muntin.quality.suite import Expectation, Suite
-
+from muntin.quality.suite import Expectation, Suite, SuiteError, near
 
 ROW_NUMBER = "__muntin_row"
 

@@ -13,15 +13,12 @@ What the columns have to do with it is in `column_limits`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from muntin.quality.suite import near
+from muntin.quality.suite import Expectation, Suite, near
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from muntin.quality.suite import Expectation, Suite
 SUM = "integers whose sum may be beyond 2^53"
 NAN = "NaN"
 NULLS = "nulls"

@@ -6,16 +6,14 @@ Errors of validation: a suite that cannot be used, and windows that fail it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, get_args
+from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import DefinitionError, ExpectationsError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class Report(Protocol):

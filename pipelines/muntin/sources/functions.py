@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Self
 
 from muntin.definition.function_marks import mark
+from muntin.definition.schedule import Schedule
 from muntin.errors import DefinitionError
 from muntin.old_names import old_names_refused
+from muntin.sources.repeated_rows import Events
 from muntin.sources.row_source import LastingFiles, LookBack, checked_terms
+from muntin.sources.time_arguments import At
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-    from typing import Self
-
-    from muntin.definition.schedule import Schedule
-    from muntin.sources.repeated_rows import Events
-    from muntin.sources.time_arguments import At
-
-    Fetch = Callable[[datetime, datetime], Any]
-    Version = str | Callable[[datetime, datetime], str]
+Fetch = Callable[[datetime, datetime], Any]
+Version = str | Callable[[datetime, datetime], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from muntin.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 _MEMBER = re.compile(r'("(?:[^"]|"")*"|\w+) (.*)')
 _LIST = re.compile(r"(.*)(\[\d*\])", re.DOTALL)

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from muntin.definition.clocks import UTC_NAME, zone_info
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
 
 Format = Literal["parquet", "csv", "json"]
 FORMATS: dict[str, Format] = {

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 _Kept = dict[tuple[str, int], dict[Any, Any]]
 _kept: _Kept = {}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.errors import DefinitionError
 from muntin.windows.clock import zone
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Unit = Literal["s", "ms", "us", "ns"]
 _WITH_ZONE = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")

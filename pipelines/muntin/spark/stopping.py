@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from threading import Event
+from threading import Event
+from typing import Any
 
 _AGAIN_S = 0.25
 

@@ -4,26 +4,21 @@ batches share.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.files.paths import AnyPath
 from muntin.store.contents import damaged
 from muntin.store.parquet import footer, table_of, text_of
 from muntin.store.paths import SharedPath, StatesPath, digest_of, parse_states_path, version_of
-from muntin.timeline.batches import Batches
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import File
-    from muntin.timeline.batches import BySource
+from muntin.store.store import File
+from muntin.timeline.batches import Batches, BySource
 
 _KEY, _DIGEST = "muntin.batches", "muntin.batches_digest"
 _SOURCES = "newest_by_source"

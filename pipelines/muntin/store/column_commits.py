@@ -5,7 +5,8 @@ The first is appended, as commits of files are; deltalake writes the other commi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -13,16 +14,11 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from muntin.errors import ConflictError
-from muntin.files.paths import options_of, table_address
+from muntin.files.paths import AnyPath, options_of, table_address
 from muntin.store.log_append import append, stats
 from muntin.store.log_checkpoint import SETTINGS
 from muntin.store.seen_tables import table_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Change, Snapshot
+from muntin.store.store import Change, Snapshot
 
 _PLAIN = 2
 """The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import file_digest
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pyarrow as pa
 from blake3 import blake3
@@ -15,15 +16,9 @@ from blake3 import blake3
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import AnyPath
 from muntin.store.paths import DIGEST_BYTES, NOTES, digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from io import BufferedIOBase
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import File
-
+from muntin.store.store import File
 
 _SMALL = 2**20  # bytes
 _OTHER = "is damaged: its content is not what its name says"

@@ -6,16 +6,16 @@ Tasks write the Parquet files; commits are appended to the log, and `deltalake` 
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from muntin.errors import ConflictError, StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import names_in, remove_folder, side_by_side
+from muntin.files.paths import AnyPath, names_in, remove_folder, side_by_side
 from muntin.states.column_ranges import stats
 from muntin.store.column_commits import commit_columns, only_files
 from muntin.store.disk import refused, refused_through, sync
@@ -36,13 +36,7 @@ from muntin.store.seen_tables import (
     seen_at,
     tables,
 )
-from muntin.store.store import Snapshot, written
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Change, Texts
+from muntin.store.store import Change, Snapshot, Texts, written
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
 

@@ -12,21 +12,17 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial, singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.files.paths import remove_folder
+from muntin.files.paths import AnyPath, remove_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from muntin.files.paths import AnyPath
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 _TOLD = re.compile(r"([^:]+) \(os error (\d+)\)")  # by Rust

@@ -4,8 +4,8 @@ threads for a file of ten.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,6 @@ from muntin.files.readable import opened
 from muntin.files.weighted_cache import weighted_cache
 from muntin.states.derived_columns import following, footer_of, together
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FEW = 2**17
 """So many rows are filtered at once: to begin to filter takes longer than to filter those of a small file."""

@@ -7,24 +7,21 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from muntin.errors import ConflictError
+from muntin.files.paths import AnyPath
 from muntin.store.disk import write_new
 from muntin.store.log_check import DIGEST, commit_path, digest_of_commit, newest_checkpoint, problem_of_commit
+from muntin.store.store import Change, File
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Change, File
-
-    Action = Mapping[str, Mapping[str, Any]]
+Action = Mapping[str, Mapping[str, Any]]
 
 
 _OPERATION = {

@@ -12,21 +12,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import AnyPath
 from muntin.files.readable import readable
 from muntin.store.contents import digest_of_file
 from muntin.store.paths import digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from muntin.files.paths import AnyPath
 
 DIGEST = "muntin.digest"
 _ACTIONS: Mapping[str, Mapping[str, type]] = {

@@ -7,25 +7,19 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import ascending, relative, sizes_below
+from muntin.files.paths import AnyPath, ascending, relative, sizes_below
 from muntin.store.disk import refused_through, write_whole
 from muntin.store.log_check import HINT, hint_of
 from muntin.store.seen_tables import open_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from deltalake import DeltaTable
-
-    from muntin.files.paths import AnyPath
 
 log = logging.getLogger("muntin")
 _COMMITS = 20

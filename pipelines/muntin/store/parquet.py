@@ -7,27 +7,23 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened, readable_footer, size_and_footer
 from muntin.states.column_ranges import RANGES, named_without_nan, ranges_of
 from muntin.states.derived_columns import optional, required_where_whole
 from muntin.store.contents import digest_of_file, problem_of
 from muntin.store.disk import draft_of, write_whole
 from muntin.store.paths import DIGEST_BYTES, digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from muntin.files.paths import AnyPath
-
 
 # to wait for threads takes longer than a small table
 _WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)

@@ -10,27 +10,22 @@ fetched               ~~~~~~~~~~~~~~~~~~~~~~~              ~~~~~~~~
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from pyarrow import fs
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import AnyPath
 from muntin.files.readable import footer_end, form
 from muntin.states.derived_columns import following, footer_of, together
 from muntin.store.contents import check_once, damaged, fetched, problem_of_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow.parquet as pq
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Snapshot
+from muntin.store.store import Snapshot
 
 _AT_ONCE = 8  # files
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -16,17 +15,12 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import options_of, table_address
+from muntin.files.paths import AnyPath, options_of, table_address
 from muntin.files.weighted_cache import WeightedCache
 from muntin.store.log_check import problems_of_end
-from muntin.store.store import File, Snapshot
+from muntin.store.store import Change, File, Snapshot
 
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Change
-
-    # inode or ETag, size, time of the last change: another file under the same name is another one
-    CommitFile = tuple[int | str, int, int]
+CommitFile = tuple[int | str, int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,28 +6,23 @@ replaces a batch writes the other batches of its file anew.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.files.paths import AnyPath
 from muntin.states.columns import BATCH, BUCKET, FRAME
 from muntin.states.derived_columns import footer_of
+from muntin.states.frames import Ints
 from muntin.store.batch_facts import facts_footer, shared_batches
 from muntin.store.contents import check_whole, problem_of
 from muntin.store.parquet import read_parquet, states_encoding, write_named
 from muntin.store.paths import SharedPath, parse_states_path
 from muntin.store.store import File
-from muntin.timeline.batches import positions_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
-    from muntin.timeline.batches import Batches
+from muntin.timeline.batches import Batches, positions_of
 
 REPEATED = (BATCH, BUCKET, FRAME)
 """Columns of states with few distinct values, beside the keys; of states that are rows, frames have many."""

@@ -7,19 +7,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from muntin.errors import StateError
-from muntin.files.paths import folders_in
+from muntin.files.paths import AnyPath, folders_in
 from muntin.store.disk import refused, write_whole
 from muntin.store.paths import digest_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.files.paths import AnyPath
 
 DAG_ENDS = ".forget_keys"
 """The end of the name of the DAG that forgets, behind that of the pipeline.

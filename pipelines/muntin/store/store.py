@@ -5,25 +5,27 @@ Trying again after somebody else came first.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+import pyarrow as pa
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from muntin.errors import ConflictError
+from muntin.files.paths import AnyPath
+from muntin.states.frames import Ints
 from muntin.states.keys import scattered
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-    from tenacity import RetryCallState
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
 _FIRST_S, _LONGEST_S = 0.02, 2.0
 
 

@@ -14,21 +14,18 @@ definition's `retain` says.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from muntin.definition.instants import BEFORE_ALL, label, of_label
+from muntin.files.paths import AnyPath
 from muntin.store.contents import problem_of
 from muntin.store.parquet import Encoding, footer, table_of, text_of, write_named
 from muntin.store.store import File
 from muntin.timeline.tiers import NO_TILES, Tiles
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
 _NAME = re.compile(r"expired-(?P<before>[^/-]+)-[0-9a-f]{16}\.parquet")
 
 

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.spelling import many
 from muntin.tasks.runner import in_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _abandoned: list[ThreadPoolExecutor] = []
 

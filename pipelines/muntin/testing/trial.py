@@ -5,18 +5,23 @@ A definition's file, and a run over the files of its source, without Airflow and
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from muntin.definition.instants import from_us
-from muntin.definition.pipeline import at_home
+from muntin.definition.pipeline import Pipeline, at_home
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.read import read
+from muntin.jobs.records.reports import BatchReport, RunReport
 from muntin.jobs.run import run
 from muntin.jobs.state.definition_files import run_file
 from muntin.jobs.state.home import dags_holder
@@ -32,16 +37,6 @@ from muntin.testing.given_rows import (
     tables_of,
     write_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    import pyarrow as pa
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.records.reports import BatchReport, RunReport
 
 
 def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path | None = None) -> Pipeline:

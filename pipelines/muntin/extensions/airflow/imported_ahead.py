@@ -11,18 +11,16 @@ import gc
 import logging
 import os
 import sys
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
 from muntin.registry import extension
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+File = tuple[int, ...]
 
-    File = tuple[int, ...]
 
 log = logging.getLogger("muntin")
 OURS = __name__.partition(".")[0]

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import logging
 from asyncio import to_thread
+from collections.abc import Awaitable, Callable, MutableMapping
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
 log = logging.getLogger("muntin")
 

@@ -7,9 +7,11 @@ Airflow authenticates only its own API, so that a plugin must check rights. Impo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 from fastapi import HTTPException, Request
@@ -17,10 +19,6 @@ from fastapi import HTTPException, Request
 from muntin.definition.instants import from_us
 from muntin.registry import extension
 from muntin.store.state import DAG_ENDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
 
 
 def enter(request: Request, user: GetUserDep) -> None:

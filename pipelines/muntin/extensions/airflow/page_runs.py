@@ -4,8 +4,9 @@ whether the scheduler lives.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from muntin.definition.instants import instant_us
@@ -13,9 +14,6 @@ from muntin.extensions.airflow.place import END, START
 from muntin.jobs.records.attempts import Attempt
 from muntin.jobs.records.batch_states import ASK
 from muntin.registry import extension
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _STEPS = ("accumulate", "finalize", "validate", ASK, "publish")
 _AT_WORK = ("running", "restarting", "deferred", "up_for_retry", "up_for_reschedule")

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.extensions.airflow.spark import connection
 from muntin.files.connections import variable_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 CONNECTION = "muntin_storage"
 """The name of the connection.

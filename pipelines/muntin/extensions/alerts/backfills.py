@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from muntin.errors import StateError
 from muntin.extensions.alerts.findings import Finding
-from muntin.files.paths import ascending, remove_folder, rename
+from muntin.files.paths import AnyPath, ascending, remove_folder, rename
 from muntin.jobs.state.notes import read_note
 from muntin.store.disk import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
 
 ROWS = 10
 """Failing rows that are kept of a run."""

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.errors import MissingPackageError
-from muntin.extensions.alerts.addresses import ChannelError, notify, of_environment
+from muntin.extensions.alerts.addresses import Address, ChannelError, notify, of_environment
 from muntin.extensions.alerts.apprise_channel import send
-from muntin.extensions.alerts.outbox import Letter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from muntin.extensions.alerts.addresses import Address
-    from muntin.extensions.alerts.declaration import Alerts
-    from muntin.extensions.alerts.message import Message
-    from muntin.extensions.alerts.outbox import Outbox
+from muntin.extensions.alerts.declaration import Alerts
+from muntin.extensions.alerts.message import Message
+from muntin.extensions.alerts.outbox import Letter, Outbox
 
 BUDGET_S = 10.0
 log = logging.getLogger("muntin")

@@ -8,21 +8,16 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from muntin.errors import StateError
 from muntin.extensions.alerts.message import Message
-from muntin.files.paths import ascending, rename
+from muntin.files.paths import AnyPath, ascending, rename
 from muntin.jobs.state.notes import read_note
 from muntin.store.disk import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.files.paths import AnyPath
 
 MOST = 50
 """Messages that wait at most; an older message makes room for a newer."""

@@ -10,28 +10,23 @@ The table says by its own properties what it holds, for all readers of Delta.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.extras import need
+from muntin.extensions.catalog.sink import CatalogSink
 from muntin.files.paths import path_of
 from muntin.jobs.published.promotion import texts
-from muntin.jobs.published.window_tables import current
+from muntin.jobs.published.window_tables import Published, current
 from muntin.jobs.sending.catch_up import Sent
-from muntin.jobs.sending.notes import mark_of, note_position, read_note
-from muntin.sinks.delivery import Position
+from muntin.jobs.sending.notes import Patience, mark_of, note_position, read_note
+from muntin.jobs.state.bound import Bound
+from muntin.sinks.delivery import Position, Reach
 from muntin.sinks.errors import BlockedError, SinkError
 from muntin.store.store import Texts, after_conflicts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from muntin.extensions.catalog.sink import CatalogSink
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.sending.notes import Patience
-    from muntin.jobs.state.bound import Bound
-    from muntin.sinks.delivery import Reach
 _TRIES = 8
 
 

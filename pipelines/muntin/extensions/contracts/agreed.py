@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard
+from pathlib import Path
+from typing import Any, TypeGuard
 
 from muntin.errors import DefinitionError
 from muntin.quality.suite import SEVERITIES
 from muntin.sources.sessions.single_expressions import check_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 ON_FAILURE = "on_failure"
 """The property of a table that tells what becomes of windows that fail a critical expectation; without it

@@ -4,17 +4,13 @@ keep.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from muntin.definition.durations import spell
+from muntin.extensions.contracts.agreed import Agreed, Column, Table
 from muntin.quality.suite import SEVERITIES
 from muntin.sources.reading.sql_types import common_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from muntin.extensions.contracts.agreed import Agreed, Column, Table
 
 _SECOND = 1_000_000
 

@@ -5,16 +5,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from muntin.aggregates.aggregate import sealed
 from muntin.definition.clocks import UTC_NAME
 from muntin.definition.durations import spell
 from muntin.definition.kinds import Unending
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import DefinitionError, SourceError
 from muntin.extensions.contracts.agreed import ON_FAILURE, agreed, read_contract
 from muntin.extensions.contracts.breaks import Break, added, breaks
+from muntin.files.paths import AnyPath
 from muntin.jobs.check import types_bound
 from muntin.jobs.inputs.inputs import first_inputs
 from muntin.jobs.publish.validate import find_suite
@@ -30,16 +36,6 @@ from muntin.sources.sessions.duckdb_session import closed_session, described
 from muntin.states.columns import INSTANT
 from muntin.store.paths import digest_of
 from muntin.store.state import WINDOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-
 
 API = "v3.1.0"
 _ROW = "muntin_row"

@@ -12,7 +12,8 @@ import json
 import lzma
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,12 +21,8 @@ import pyarrow.parquet as pq
 from muntin.definition.extras import is_installed
 from muntin.extensions.forgetting.said import says, table_says
 from muntin.extensions.forgetting.without_keys import ranges_tell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.forgotten_keys import Plain
+from muntin.files.paths import AnyPath
+from muntin.states.forgotten_keys import Plain
 
 _DEEPEST = 8  # archives in archives
 _TAR_AT, _TAR = 257, b"ustar"

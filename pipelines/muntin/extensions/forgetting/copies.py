@@ -10,27 +10,22 @@ of windows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
 
 from muntin.definition.extras import is_installed
 from muntin.extensions.forgetting.contents import UnreadableError, file_says
 from muntin.extensions.forgetting.table_files import other_values
 from muntin.extensions.forgetting.without_keys import rows_among
-from muntin.files.paths import sizes_below
+from muntin.files.paths import AnyPath, sizes_below
 from muntin.files.readable import opened
 from muntin.jobs.published.mirrors import METADATA
+from muntin.jobs.state.bound import Bound
 from muntin.registry import extension
-from muntin.states.forgotten_keys import text_of_value
+from muntin.states.forgotten_keys import Plain, text_of_value
 from muntin.store.paths import DIMENSIONS, GIVEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Plain
 
 COPIES = "copies of your tables"
 MEND = (

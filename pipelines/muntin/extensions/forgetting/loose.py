@@ -6,27 +6,22 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from muntin.definition.pipeline import Pipeline
 from muntin.extensions.forgetting.contents import file_says
 from muntin.extensions.forgetting.said import says, values_of
 from muntin.extensions.forgetting.table_files import footer_of_file, of_rows
-from muntin.files.paths import relative
+from muntin.files.paths import AnyPath, relative
 from muntin.jobs.published.mirrors import FOLDER as MIRRORS
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.state.definition_note import described
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.jobs.state.forgotten_log import is_of_memory
+from muntin.states.forgotten_keys import Plain
 from muntin.store.paths import NOTES
 from muntin.store.state import OWNER_FILE, ROWS, TOPICS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.states.forgotten_keys import Plain
 
 _OF_DEFINITION = re.compile(r"(definition|facts|columns|columns_of_.*)\.json")
 _NOTES = re.compile(rf"{_OF_DEFINITION.pattern}|(versions|partitions|announced|upstream|dimensions)\.json")

@@ -6,28 +6,22 @@ derived again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.extensions.forgetting.without_keys import rows_in_file
-from muntin.files.paths import sizes_below
+from muntin.files.paths import AnyPath, sizes_below
 from muntin.jobs.published.window_tables import commit_segment, published, windows_of
-from muntin.states.forgotten_keys import among
+from muntin.jobs.state.bound import Bound
+from muntin.states.forgotten_keys import Keys, among
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES
 from muntin.store.store import after_conflicts
 from muntin.timeline.ledger import NOTES as FILES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Keys
-    from muntin.timeline.ledger import Entries
+from muntin.timeline.ledger import Entries
 
 _TRIES = 20
 _DIGITS = 16

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.instants import instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import DefinitionError, StateError
+from muntin.files.paths import AnyPath
 from muntin.jobs.records.reports_table import utc_now
-from muntin.jobs.state.bound import bind
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.forgotten import forgotten, hash_name, note, rotate, secrets_of
 from muntin.states.forgotten_keys import UNDONE, Plain, key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

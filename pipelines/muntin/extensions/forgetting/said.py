@@ -4,7 +4,8 @@ the name of its column.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +14,8 @@ import pyarrow.compute as pc
 from muntin.extensions.forgetting.without_keys import rows_among
 from muntin.states.forgotten_keys import Plain, text_of_value, word_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Leaf = tuple[str, Any]
-    """The name that a value has, and the value."""
+Leaf = tuple[str, Any]
+"""The name that a value has, and the value."""
 
 
 def says(value: Any, keys: Plain, *, numbers: bool = True) -> bool:  # noqa: ANN401 - JSON, or as Arrow has it

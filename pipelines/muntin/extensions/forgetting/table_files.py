@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -16,12 +16,10 @@ from muntin.extensions.forgetting.contents import file_says, footer_says
 from muntin.extensions.forgetting.said import says, values_of
 from muntin.extensions.forgetting.texts import texts_in
 from muntin.extensions.forgetting.without_keys import may_tell, rows_among, rows_in_file, tells
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
 from muntin.states.column_ranges import ends
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
-    from muntin.states.forgotten_keys import Plain
+from muntin.states.forgotten_keys import Plain
 
 _OF_LOG = re.compile(r"\d{20}\.json|\d{20}\.checkpoint\.parquet|_last_checkpoint")
 _FACTS = ("add", "remove", "metaData", "protocol", "txn")

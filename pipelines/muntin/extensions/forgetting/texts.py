@@ -9,29 +9,24 @@ Verdicts of suites, without values of forgotten keys.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from muntin.extensions.forgetting.contents import file_says
-from muntin.files.paths import sizes_below
+from muntin.files.paths import AnyPath, sizes_below
 from muntin.files.readable import opened
 from muntin.jobs.published.mirrors import METADATA
 from muntin.jobs.published.staged_windows import STAGED_FILE
 from muntin.jobs.records.verdicts import TABLE, write_verdicts
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import rewrite
-from muntin.states.forgotten_keys import text_of_value, word_of
+from muntin.states.forgotten_keys import Plain, text_of_value, word_of
 from muntin.store.reading import read_files
 from muntin.store.state import WINDOWS
 from muntin.store.store import Change, after_conflicts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Plain
 
 IN_PLACE = "(forgotten)"
 

@@ -7,9 +7,9 @@ that cannot be read.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -33,21 +33,17 @@ from muntin.extensions.forgetting.table_files import (
 )
 from muntin.extensions.forgetting.texts import tells_of, texts_in, texts_of
 from muntin.extensions.forgetting.without_keys import rows_in_file
-from muntin.files.paths import ascending, relative, sizes_below
+from muntin.files.paths import AnyPath, ascending, relative, sizes_below
 from muntin.jobs.published.window_tables import is_of_windows
+from muntin.jobs.state.bound import Bound
+from muntin.states.forgotten_keys import Plain
 from muntin.store.log_checkpoint import old_commits, old_files
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.state import WINDOWS, states_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+Look = Callable[[AnyPath, Plain], int]
+"""How many rows, records or texts of a file say some keys."""
 
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Plain
-
-    Look = Callable[[AnyPath, Plain], int]
-    """How many rows, records or texts of a file say some keys."""
 
 UNREADABLE, OTHERS = "cannot be read", "other files"
 MENDS = {

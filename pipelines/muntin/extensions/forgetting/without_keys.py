@@ -7,21 +7,26 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from muntin.definition.instants import AFTER_ALL
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
-from muntin.jobs.housekeeping.compact import units
+from muntin.jobs.housekeeping.compact import Unit, units
 from muntin.jobs.published.window_files import shard_of, write_windows
 from muntin.jobs.published.window_tables import is_of_windows
+from muntin.jobs.state.bound import Bound
 from muntin.states.column_ranges import RANGES, ends, is_end_of, whole_letters
 from muntin.states.columns import BATCH
-from muntin.states.forgotten_keys import Plain, among, refused_among, text_of_value
+from muntin.states.forgotten_keys import Keys, Plain, among, refused_among, text_of_value
+from muntin.states.frames import Ints
 from muntin.states.sorted import by_key, instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
@@ -29,20 +34,8 @@ from muntin.store.parquet import read_parquet
 from muntin.store.paths import QUARANTINE, TIERS, batches_of_windows
 from muntin.store.reading import read_states
 from muntin.store.shared_files import write_shared
-from muntin.store.store import Change, after_conflicts
+from muntin.store.store import Change, File, Snapshot, after_conflicts
 from muntin.store.tier_files import file_of_rows, files_of_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import pyarrow.parquet as pq
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.housekeeping.compact import Unit
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Keys
-    from muntin.states.frames import Ints
-    from muntin.store.store import File, Snapshot
 
 _TRIES = 20
 _ROW = "row"

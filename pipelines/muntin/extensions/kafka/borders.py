@@ -8,24 +8,20 @@ batches, however many there are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from muntin.errors import SourceError
+from muntin.extensions.kafka.broker import Offsets
 from muntin.files.readable import opened
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.paths import batches_of_windows, windows_path
 from muntin.store.state import TOPICS
 from muntin.store.store import Change, File, Snapshot, Texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from muntin.extensions.kafka.broker import Offsets
-    from muntin.jobs.state.bound import Bound
 
 _SCHEMA = pa.schema(
     [

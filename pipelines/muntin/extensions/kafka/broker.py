@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.extensions.kafka.client import ANSWER_S, answer, to_ask, until_led, worded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from muntin.extensions.kafka.source import KafkaSource
+from muntin.extensions.kafka.source import KafkaSource
 
 Offsets = dict[int, int]
 """Partition -> offset."""

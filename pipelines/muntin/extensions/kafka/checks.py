@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 SCHEME = "kafka"
 PIECE = 50_000
 """Offsets of the largest range that is read at once."""

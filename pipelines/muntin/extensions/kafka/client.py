@@ -13,19 +13,17 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from muntin.definition.extras import need
 from muntin.errors import BrokerError
+from muntin.extensions.kafka.source import KafkaSource
 from muntin.files.connections import connection_of_environment, variable_of
 from muntin.sources.per_thread import of_this_thread
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from muntin.extensions.kafka.source import KafkaSource
 REGISTRY = "registry."
 """Begins the names of settings that are for the schema registry."""
 

@@ -13,21 +13,17 @@ to the first message of that time, or the end.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from muntin.extensions.kafka.broker import First
-from muntin.extensions.kafka.client import broker_error, to_consume
+from muntin.extensions.kafka.broker import First, Offsets
+from muntin.extensions.kafka.client import ErrorLog, broker_error, to_consume
+from muntin.extensions.kafka.source import KafkaSource
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+Firsts = Mapping[int, Mapping[int, First]]  # instant -> partition -> the first of it
 
-    from muntin.extensions.kafka.broker import Offsets
-    from muntin.extensions.kafka.client import ErrorLog
-    from muntin.extensions.kafka.source import KafkaSource
-
-    Firsts = Mapping[int, Mapping[int, First]]  # instant -> partition -> the first of it
 
 # Little is fetched at once, as the first message mostly is the one.
 _LITTLE = {"fetch.message.max.bytes": "65536", "queued.max.messages.kbytes": "4096"}

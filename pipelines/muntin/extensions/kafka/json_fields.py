@@ -7,23 +7,20 @@ numbers of many digits, lists and objects, names that come twice.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from muntin.errors import SourceError
+from muntin.extensions.kafka.source import KafkaSource
 from muntin.sources.casts import in_type
 from muntin.sources.exact_json import DEEPEST, MAY_BE_LOST, WHOLE, MisfitError, member, parsed
 from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves, plain_name
 from muntin.sources.new_session import connect
 from muntin.sources.reading.scan import literal, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from muntin.extensions.kafka.source import KafkaSource
 
 Faults = dict[int, tuple[str, str | None]]
 """Number of a message -> why it is no row, and the column that it is about."""

@@ -4,30 +4,25 @@ read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
+from muntin.extensions.kafka.borders import NotedBorders, kept
 from muntin.extensions.kafka.borders import keep as note
-from muntin.extensions.kafka.borders import kept
-from muntin.extensions.kafka.broker import Broker
+from muntin.extensions.kafka.broker import Broker, Offsets, Topic
 from muntin.extensions.kafka.checks import Range
 from muntin.extensions.kafka.first_messages import first_messages
+from muntin.extensions.kafka.source import KafkaSource
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.records.reports_table import now_us
+from muntin.jobs.state.bound import Bound
 from muntin.sources.listing import SourceFile
 from muntin.store.store import after_conflicts
 from muntin.timeline.batches import between_neighbours
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.extensions.kafka.borders import NotedBorders
-    from muntin.extensions.kafka.broker import Offsets, Topic
-    from muntin.extensions.kafka.source import KafkaSource
-    from muntin.jobs.state.bound import Bound
 
 _TRIES = 8
 

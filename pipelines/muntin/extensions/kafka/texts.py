@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from datetime import time as clock
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
@@ -18,13 +19,9 @@ import pyarrow.compute as pc
 from muntin.errors import BrokerError
 from muntin.extensions.kafka.client import REGISTRY, settings
 from muntin.extensions.kafka.json_fields import spelled
+from muntin.extensions.kafka.source import KafkaSource
 from muntin.sources.envelopes import flattened
 from muntin.sources.nested_types import element, map_types, members, plain_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from muntin.extensions.kafka.source import KafkaSource
 
 Faults = dict[int, str]
 """Number of a message -> why it cannot be read."""

@@ -9,16 +9,14 @@ The digest is the primary key, since MySQL has no unique null, no unique text of
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from muntin.extensions.mysql.sink import ID
 from muntin.sinks.errors import RefusedError, as_json, is_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LEDGER = "muntin_ledger"
 _MOST_DIGITS, _MOST_DECIMALS = 65, 30

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+
 from muntin.extensions.mysql import sql
-from muntin.extensions.mysql.sink import ID
-from muntin.sinks.delivery import Position, sliced
+from muntin.extensions.mysql.sink import ID, MySqlSink
+from muntin.sinks.delivery import Delivery, Position, sliced
 from muntin.sinks.errors import (
     AllNeededError,
     BlockedError,
@@ -30,14 +33,6 @@ from muntin.sinks.errors import (
     widest,
 )
 from muntin.sinks.misfits import COUNTED, Fitted, Target, lost_since
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    import pyarrow as pa
-
-    from muntin.extensions.mysql.sink import MySqlSink
-    from muntin.sinks.delivery import Delivery
 
 _OF_DATA = (
     1048,

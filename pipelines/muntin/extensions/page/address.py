@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pyarrow as pa
@@ -11,9 +11,6 @@ import pyarrow as pa
 from muntin.definition.instants import label, of_label
 from muntin.errors import DefinitionError
 from muntin.jobs.inspect.some_windows import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def query(*parts: Mapping[str, object]) -> str:

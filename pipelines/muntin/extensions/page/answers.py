@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.errors import DefinitionError
 from muntin.extensions.page.address import instant_of, key_of, key_query, number, place_of, query
 from muntin.extensions.page.html import instant, page
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.pictures.drawing import drawn
 from muntin.extensions.page.pictures.timeline import timelines
 from muntin.extensions.page.pictures.trends import results_picture, trend_pictures
 from muntin.extensions.page.views import results as of_results
 from muntin.extensions.page.views.batches import batch_table, newest_first, states_of, trends
 from muntin.extensions.page.views.changes import revised_table
-from muntin.extensions.page.views.explained import reported
-from muntin.extensions.page.views.held import held
+from muntin.extensions.page.views.explained import Runs, reported
+from muntin.extensions.page.views.held import Around, held
 from muntin.extensions.page.views.overview import line
 from muntin.extensions.page.views.planned import planned
 from muntin.extensions.page.views.seen import Seen, chosen_key, seen
 from muntin.extensions.page.views.tables import refused_table, verdicts, window_table
-from muntin.extensions.page.views.timeline import BATCHES, timeline
+from muntin.extensions.page.views.timeline import BATCHES, Bar, timeline
 from muntin.jobs.inspect.some_windows import Asked
 from muntin.registry import extension
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.extensions.page.installation import Place
-    from muntin.extensions.page.views.explained import Runs
-    from muntin.extensions.page.views.held import Around
-    from muntin.extensions.page.views.timeline import Bar
 
 FORGOTTEN = "forgotten"
 TABS = (

@@ -12,7 +12,8 @@ and what it forgot (403).
 from __future__ import annotations
 
 from asyncio import to_thread
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import parse_qs, quote
 
 from fastapi import Depends, FastAPI, Request
@@ -23,17 +24,11 @@ from muntin.errors import DefinitionError, MuntinError
 from muntin.extensions.page import answers
 from muntin.extensions.page.answers import FORGOTTEN, TABS
 from muntin.extensions.page.html import page, show_as_asked
-from muntin.extensions.page.views.explained import no_runs
-from muntin.extensions.page.views.held import no_airflow
+from muntin.extensions.page.installation import Installation, Place
+from muntin.extensions.page.views.explained import Runs, no_runs
+from muntin.extensions.page.views.held import Around, no_airflow
 from muntin.extensions.page.views.overview import RECENT, overview
 from muntin.store.state import DAG_ENDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from muntin.extensions.page.installation import Installation, Place
-    from muntin.extensions.page.views.explained import Runs
-    from muntin.extensions.page.views.held import Around
 
 _SAFE = {
     "Content-Security-Policy": (

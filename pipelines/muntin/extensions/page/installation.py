@@ -4,21 +4,16 @@ states.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from muntin.definition.pipeline import at_home
+from muntin.definition.pipeline import Pipeline, at_home
 from muntin.errors import DefinitionError, StateError
+from muntin.files.paths import AnyPath
 from muntin.jobs.state.definition_files import run_file_once
 from muntin.jobs.state.home import dags_holder, named_home, root_of
 from muntin.jobs.state.state_folders import state_folders
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
 
 
 @dataclass(frozen=True, slots=True)

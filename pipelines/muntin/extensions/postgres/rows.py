@@ -11,7 +11,6 @@ Rows as PostgreSQL copies them in: a line a row, tabs between values
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import psycopg
 import pyarrow as pa
@@ -19,10 +18,9 @@ import pyarrow.compute as pc
 
 from muntin.extensions.postgres import sql
 from muntin.extensions.postgres.sql import constrained, given_types, has_rows, types_of
+from muntin.sinks.delivery import Delivery
 from muntin.sinks.errors import AllNeededError, BlockedError, RefusedError, as_json, is_bytes, plain_rows
 
-if TYPE_CHECKING:
-    from muntin.sinks.delivery import Delivery
 _NULL = "\\N"
 _ESCAPED = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
 

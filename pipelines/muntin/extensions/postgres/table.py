@@ -8,28 +8,24 @@ The address of a PostgreSQL server, as psycopg takes it; and its text without se
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from muntin.extensions.postgres import sql
 from muntin.extensions.postgres.rows import Rows
+from muntin.extensions.postgres.sink import PostgresSink
 from muntin.extensions.postgres.sql import found, oid_of
 from muntin.files.connections import CONNECTION, without
 from muntin.sinks.addresses import VARIABLE, variable
-from muntin.sinks.delivery import Position, sliced
+from muntin.sinks.declaration import OnUnsupported
+from muntin.sinks.delivery import Delivery, Position, Reach, sliced
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
 from muntin.sinks.misfits import Fitted, is_same, lost_since
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from muntin.extensions.postgres.sink import PostgresSink
-    from muntin.sinks.declaration import OnUnsupported
-    from muntin.sinks.delivery import Delivery, Reach
 
 _KINDS = ("postgres", "postgresql", "jdbc")
 _PASSED_ON = (

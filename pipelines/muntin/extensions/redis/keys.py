@@ -14,14 +14,18 @@ lost.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+
 from muntin.definition.spelling import many
-from muntin.sinks.delivery import Position, sliced
+from muntin.extensions.redis.sink import RedisSink
+from muntin.sinks.delivery import Delivery, Position, sliced
 from muntin.sinks.errors import (
     AllNeededError,
     BlockedError,
@@ -31,14 +35,6 @@ from muntin.sinks.errors import (
     plain_rows,
     widest,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from muntin.extensions.redis.sink import RedisSink
-    from muntin.sinks.delivery import Delivery
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,14 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 from muntin.extensions.zygote.zygote import ask, become_zygote, has_children, started_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 OF_SESSION = (
     "SPARK_JOB_ARTIFACT_UUID",

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from muntin.definition.frame_sets import FrameSet
+from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
+from muntin.files.paths import AnyPath
 from muntin.files.readable import readable_footer
 from muntin.jobs.accumulate.forgotten_rows import with_forgotten
-from muntin.jobs.accumulate.read_batches import read_batches
+from muntin.jobs.accumulate.read_batches import Read, read_batches
 from muntin.jobs.accumulate.summaries import check_share, summaries
 from muntin.jobs.inputs.inputs import inputs_of_run, with_dimensions
+from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import check_kept
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
+from muntin.jobs.records.reports import Accumulated
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.beside_forgetting import beside_forgetting
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.source_note import Columns, lacks, note, taken_in
 from muntin.states.derived_columns import has_types, whole_schema
+from muntin.states.forgotten_keys import Hashed
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, source_of
 from muntin.store.shared_files import others, replacement, within
 from muntin.store.store import Change, File, Snapshot, after_conflicts, every_lock, locks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.read_batches import Read
-    from muntin.jobs.inputs.listings.listing import Inputs
-    from muntin.jobs.records.reports import Accumulated
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Hashed
-    from muntin.tasks import Runner
-    from muntin.timeline.batches import Versions
+from muntin.tasks import Runner
+from muntin.timeline.batches import Versions
 
 _TRIES = 5
 

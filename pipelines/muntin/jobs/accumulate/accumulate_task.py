@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
 
 from muntin.errors import MuntinError, SourceError
 from muntin.files.readable import readable_footer
 from muntin.files.some_rows import in_part
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles, gathered
 from muntin.jobs.accumulate.read_split import read_split
-from muntin.jobs.accumulate.shares import WrittenSplits, manifest
+from muntin.jobs.accumulate.shares import Share, Split, WrittenSplits, manifest
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
-from muntin.sources.listing import source_file, with_contents
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile, source_file, with_contents
 from muntin.sources.reading.bad_files import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.sessions.time_limit import in_time
+from muntin.sources.source import Source
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE
 from muntin.store.store import File, again_after
 from muntin.tasks.runner import in_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from duckdb import DuckDBPyConnection
-
-    from muntin.jobs.accumulate.shares import Share, Split
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.source import Source
 
 Result = TypeVar("Result")
 _TRIES, _FIRST_S = 4, 0.5

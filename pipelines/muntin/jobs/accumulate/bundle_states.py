@@ -4,33 +4,26 @@ batches without files: that they were seen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.jobs.accumulate.bundles import MOST_BATCHES
+from muntin.definition.schedule import Interval
+from muntin.files.paths import AnyPath
+from muntin.jobs.accumulate.bundles import MOST_BATCHES, Bundle
 from muntin.states.checkpoint import arranged, last_frames
 from muntin.states.columns import BATCH, FILE_NUMBER, FRAME, INSTANT, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
-from muntin.store.parquet import AS_USUAL, encoded, states_encoding, write_named
+from muntin.store.parquet import AS_USUAL, Encoding, encoded, states_encoding, write_named
 from muntin.store.paths import StatesPath, digest_of, version_of
 from muntin.store.shared_files import REPEATED, write_shared
 from muntin.store.store import File
-from muntin.timeline.batches import UNDECIDED, Batches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.bundles import Bundle
-    from muntin.states.frames import Ints
-    from muntin.store.parquet import Encoding
-    from muntin.timeline.batches import Versions
+from muntin.timeline.batches import UNDECIDED, Batches, Versions
 
 
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:

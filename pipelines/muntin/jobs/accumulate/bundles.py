@@ -8,27 +8,23 @@ small files.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from muntin.jobs.accumulate.shares import Share, Split, WrittenFile
+from muntin.sources.listing import SourceFile
 from muntin.states.derived_columns import together
+from muntin.states.frames import Ints
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import StatesPath, parse_states_path
 from muntin.store.shared_files import write_shared
 from muntin.store.store import File
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from muntin.jobs.accumulate.shares import Share, Split, WrittenFile
-    from muntin.sources.listing import SourceFile
-    from muntin.states.frames import Ints
-
 
 SMALL = 2**18
 """Bytes of a split that is read with others.

@@ -16,41 +16,34 @@ new state       n  sum(x)  sum(y)   the rows that a run of the whole definition 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.aggregates.aggregate import Field
 from muntin.aggregates.counting import ROW_COUNT
+from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
-from muntin.files.paths import folders_in
+from muntin.files.paths import AnyPath, folders_in
 from muntin.jobs.inputs.inputs import difference
 from muntin.jobs.records.reports_table import TABLE, last_accumulated, newest_read
 from muntin.jobs.state import definition_note
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.definition_note import noted_facts
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.sources.file_source import FileSource
+from muntin.sources.listing import SourceFile
 from muntin.sources.reading.lift_sql import facts_of
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
-from muntin.store.store import Change
-from muntin.timeline.batches import spelled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.aggregates.aggregate import Field
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.store.store import Snapshot
-    from muntin.timeline.batches import Batches
-
+from muntin.store.store import Change, Snapshot
+from muntin.timeline.batches import Batches, spelled
 
 _PARTS = ("fields", "frames")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,23 +12,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from muntin.errors import StateError
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened, readable
 from muntin.jobs.accumulate.wider_states import common_schema, with_columns
+from muntin.jobs.state.bound import Bound
 from muntin.states.checkpoint import joined
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole, whole_schema
+from muntin.states.frames import Ints
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content
 from muntin.store.shared_files import write_shared
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
+from muntin.store.store import File
 
 
 class Part(NamedTuple):

@@ -4,36 +4,30 @@ earlier states.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 
-from muntin.files.paths import remove_folder
+from muntin.files.paths import AnyPath, remove_folder
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
-from muntin.jobs.accumulate.earlier_state import earlier_state, unchanged
+from muntin.jobs.accumulate.earlier_state import Earlier, earlier_state, unchanged
+from muntin.jobs.accumulate.joined_batches import Joining, Part
 from muntin.jobs.accumulate.read_batches import Read, read_batches
+from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
+from muntin.jobs.state.bound import Bound
 from muntin.sources.listing import SourceFile
 from muntin.states.derived_columns import has_types
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import held, others, within
-from muntin.store.store import File
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.earlier_state import Earlier
-    from muntin.jobs.accumulate.joined_batches import Joining, Part
-    from muntin.jobs.inputs.listings.listing import Inputs
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Snapshot
-    from muntin.tasks import Runner
+from muntin.store.store import File, Snapshot
+from muntin.tasks import Runner
 
 
 def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:

@@ -8,31 +8,26 @@ lie behind a known batch by no more than rows may change are read; nothing is wr
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import numpy as np
 
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.later_rows import ids_in, rows_among
+from muntin.jobs.accumulate.readings import SourceSplits
 from muntin.jobs.accumulate.shares import Later, Share, steps_of_files
-from muntin.jobs.deduplication.earlier import names_of_changes
+from muntin.jobs.deduplication.earlier import Earlier, names_of_changes
 from muntin.jobs.deduplication.kept_decisions import changed_by, changers, earlier_ids, known_ids
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.quarantine.refused_places import placed
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile
 from muntin.sources.reading.refused_rows import whole_row
 from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime
-
-    from muntin.jobs.accumulate.readings import SourceSplits
-    from muntin.jobs.deduplication.earlier import Earlier
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
 
 
 def with_later(bound: Bound, readings: Sequence[SourceSplits]) -> list[SourceSplits]:

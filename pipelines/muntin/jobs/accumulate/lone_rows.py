@@ -5,13 +5,17 @@ are named.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
+from muntin.aggregates.aggregate import Field
+from muntin.definition.frame_sets import FrameSet
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.accumulate.shares import taken
+from muntin.jobs.accumulate.shares import Share, Split, taken
+from muntin.jobs.accumulate.split_rows import SplitRows
 from muntin.jobs.quarantine.refused_places import Fault
 from muntin.jobs.quarantine.refused_rows_kept import KEPT
 from muntin.sources.reading.lift import states
@@ -20,17 +24,8 @@ from muntin.sources.reading.sql_types import storable, targets_of
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import ORDINAL
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Found = defaultdict[tuple[str, str], set[int]]  # field and reason -> rows
 
-    import pyarrow as pa
-
-    from muntin.aggregates.aggregate import Field
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.jobs.accumulate.shares import Share, Split
-    from muntin.jobs.accumulate.split_rows import SplitRows
-
-    Found = defaultdict[tuple[str, str], set[int]]  # field and reason -> rows
 
 _LONE = "muntin_lone"
 _AT_ONCE = 50_000  # rows

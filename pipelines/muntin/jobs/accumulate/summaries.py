@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
 from muntin.files.readable import opened
+from muntin.jobs.accumulate.read_batches import Read
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE, source_of
-from muntin.timeline.batches import spelled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.accumulate.read_batches import Read
-    from muntin.jobs.state.bound import Bound
-    from muntin.timeline.batches import Batches
+from muntin.timeline.batches import Batches, spelled
 
 
 def summaries(

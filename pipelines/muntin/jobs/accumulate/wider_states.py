@@ -9,13 +9,14 @@ No source is read. The values of a batch are the same, so that it keeps its vers
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.errors import SourceError
+from muntin.files.paths import AnyPath
 from muntin.sources.reading.scan import nulls
 from muntin.sources.reading.sql_types import common_type, storable
 from muntin.sources.sessions.duckdb_session import any_session, described
@@ -29,12 +30,7 @@ from muntin.store.contents import check_whole
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import StatesPath, parse_states_path
 from muntin.store.shared_files import write_shared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import File
+from muntin.store.store import File
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:

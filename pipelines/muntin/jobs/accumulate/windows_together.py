@@ -7,34 +7,27 @@ a bundle                 0 .. 511, 512, 513                       each file is r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
 
 from muntin.aggregates.aggregate import runs_code
 from muntin.errors import SourceError
 from muntin.files.readable import opened
-from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Seen
-from muntin.sources.listing import source_file
+from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen
+from muntin.jobs.accumulate.shares import Split
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile, source_file
 from muntin.sources.reading.row_times import staged_batches
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.source import Source
 from muntin.states.columns import LATEST, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from duckdb import DuckDBPyConnection
-
-    from muntin.jobs.accumulate.bundles import Bundle
-    from muntin.jobs.accumulate.shares import Split
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.source import Source
-    from muntin.states.frames import Ints
 
 _OWN, _PLACES, _NUMBER = "muntin_own", "muntin_places", "muntin_number"
 

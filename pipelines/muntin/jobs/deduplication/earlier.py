@@ -23,26 +23,22 @@ changed too late. Batches that only change it move nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.files.paths import AnyPath
 from muntin.jobs.deduplication.event_ids import Ids, read_ids
 from muntin.sources.sessions.duckdb_session import any_session
-from muntin.states.frames import NO_INTS
+from muntin.states.frames import NO_INTS, Flags, Ints
 from muntin.states.keys import scattered
 from muntin.store.paths import parse_states_path
 from muntin.store.shared_files import within
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.frames import Flags, Ints
-    from muntin.store.store import File
-    from muntin.timeline.batches import Versions
+from muntin.store.store import File
+from muntin.timeline.batches import Versions
 
 _OWN, _EARLIER = "muntin_own", "muntin_earlier"
 

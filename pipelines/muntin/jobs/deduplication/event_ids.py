@@ -7,11 +7,12 @@ of other batches count is not part of it: ids follow from the source alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
 from muntin.files.weighted_cache import weighted_cache
 from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_ROW, ID_TIME, INSTANT
@@ -20,11 +21,7 @@ from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
 from muntin.store.parquet import Encoding, write_named
 from muntin.store.paths import IDS, StatesPath
-from muntin.store.store import Texts
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import File
+from muntin.store.store import File, Texts
 
 SCHEMA = pa.schema(
     [(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT), (ID_ROW, pa.int64())]

@@ -8,26 +8,31 @@ The table of ids as it is: what it knows of earlier batches, and how batches are
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.definition.schedule import Interval
 from muntin.errors import StateError
 from muntin.files.readable import opened
 from muntin.jobs.deduplication.earlier import Earlier
 from muntin.jobs.deduplication.event_ids import SCHEMA, TEXTS, Ids
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.replaced_batches import replace_batches
+from muntin.states.frames import Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.disk import write_whole
 from muntin.store.parquet import encoded
 from muntin.store.paths import IDS
+from muntin.store.store import File, Snapshot
 from muntin.timeline.batches import (
     UNDECIDED,
     Batches,
+    Versions,
     compared,
     decided,
     first_in_reach,
@@ -35,17 +40,7 @@ from muntin.timeline.batches import (
     positions_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File, Snapshot
-    from muntin.timeline.batches import Versions
-
-    # start of a batch whose rows are changed, and a name of the changes
-    Changing = tuple[tuple[int, int], ...]
+Changing = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,19 @@ is ours.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from datetime import datetime
 from uuid import uuid4
 
 import pyarrow as pa
 
 from muntin.definition.instants import instant_us, label, spell_instant
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import many
 from muntin.definition.time_limits import PUBLISH_DESPITE
 from muntin.errors import ConflictError, StateError
-from muntin.files.paths import path_of, remove_folder
+from muntin.files.paths import AnyPath, path_of, remove_folder
 from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Damage, Finding, without
 from muntin.jobs.doctor.set_aside import unmarked
@@ -25,6 +27,7 @@ from muntin.jobs.records.batch_states import CORRECT, NEED_A_PERSON, spelled, st
 from muntin.jobs.records.batch_status import batch_states
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import forgotten, hashed
 from muntin.jobs.state.forgotten_log import lost_copies
 from muntin.jobs.state.needed_packages import missing_packages
@@ -33,15 +36,7 @@ from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
 from muntin.store.state import FORGOTTEN, OWNER_FILE, problem_of_mark
 from muntin.store.store import Change, File
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.tasks import Runner
+from muntin.tasks import Runner
 
 _ROUNDS = 8
 _APART_S = 30

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, instant_us
-from muntin.jobs.doctor.finding import Damage, bad_files, logs_of, without
+from muntin.files.paths import AnyPath
+from muntin.jobs.doctor.finding import Bad, Damage, bad_files, logs_of, without
 from muntin.jobs.published.lost_commits import lost_commits
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.lost_publications import lost_publications
 from muntin.jobs.records.reports_table import TABLE, last_accumulated
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints
 from muntin.store.contents import problem_of
 from muntin.store.log_append import committed_ms
 from muntin.store.log_check import problems_of_log
 from muntin.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
+from muntin.store.store import File
 from muntin.store.tier_files import expired_before
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.doctor.finding import Bad
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
 
 _MARGIN_US = 60_000_000  # the clocks of two machines may differ
 

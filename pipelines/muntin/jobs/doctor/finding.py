@@ -6,29 +6,26 @@ as it is without them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import StateError
-from muntin.files.paths import relative
+from muntin.files.paths import AnyPath, relative
 from muntin.files.readable import size_and_footer
 from muntin.jobs.published.ledger_segments import is_segment
+from muntin.jobs.published.lost_commits import LostCommits
 from muntin.jobs.records.reports_table import TABLE as REPORTS
+from muntin.jobs.state.bound import Bound
 from muntin.store.batch_facts import shared_batches
 from muntin.store.contents import problem_of, problem_of_size
 from muntin.store.paths import SharedPath, parse_states_path
 from muntin.store.state import WINDOWS
+from muntin.store.store import File, Snapshot, Store
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.lost_commits import LostCommits
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File, Snapshot, Store
 Bad = dict[str, dict["File", str]]
 """Table -> its bad files, each with what is wrong."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.relative_paths import readable
-from muntin.files.paths import path_of, rename
+from muntin.files.paths import AnyPath, path_of, rename
+from muntin.jobs.doctor.finding import Bad
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.records.reports_table import TABLE as REPORTS
 from muntin.jobs.records.verdicts import TABLE as VERDICTS
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.state.forgotten_log import newest_number
 from muntin.jobs.state.renaming import keeps_even_frames
@@ -17,14 +20,6 @@ from muntin.store.log_check import HINT, problems_of_log
 from muntin.store.paths import TIERS
 from muntin.store.state import OWNER_FILE, claim_anew, problem_of_mark
 from muntin.store.store import Change
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.doctor.finding import Bad
-    from muntin.jobs.state.bound import Bound
 
 _ASIDE = ".damaged"
 

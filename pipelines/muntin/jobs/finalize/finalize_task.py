@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
+from muntin.aggregates.aggregate import Aggregate
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import Carried, Chained, RowStates
+from muntin.engine.assignment import Assignment
 from muntin.engine.merged_states import tallies
-from muntin.engine.windows import combine_arranged, results, still_open
+from muntin.engine.windows import Combined, combine_arranged, results, still_open
 from muntin.errors import DefinitionError
+from muntin.jobs.finalize.shard import Shard
 from muntin.jobs.finalize.states import in_order, own_buckets, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
 from muntin.states.derived_columns import wider
+from muntin.states.frames import Ints
 from muntin.states.keys import buckets, contiguous
 from muntin.states.order import take_rows
-from muntin.states.sorted import Batches, arrange, arrange_rows, some_of
+from muntin.states.sorted import Arranged, Batches, arrange, arrange_rows, some_of
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES, windows_path
 from muntin.timeline.closing import closing
 from muntin.timeline.reconcile import settled_us
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.aggregates.aggregate import Aggregate
-    from muntin.engine.assignment import Assignment
-    from muntin.engine.windows import Combined
-    from muntin.jobs.finalize.shard import Shard
-    from muntin.states.frames import Ints
-    from muntin.states.sorted import Arranged
-    from muntin.windows.kind import Window
+from muntin.windows.kind import Window
 
 
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from muntin.definition.kinds import Carried
 from muntin.definition.schedule import Interval
-from muntin.jobs.finalize.tiers import check_states, tiers_of
-from muntin.store.paths import parse_states_path
+from muntin.jobs.finalize.tiers import Tiers, check_states, tiers_of
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints
+from muntin.store.paths import SharedPath, StatesPath, parse_states_path
 from muntin.timeline.history import Work
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from muntin.jobs.finalize.tiers import Tiers
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.paths import SharedPath, StatesPath
 
 SHARD_ROWS = 900_000
 WORTH_A_TASK = 250_000

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,11 @@ from muntin.aggregates.aggregate import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
+from muntin.jobs.finalize.shard import Shard
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
-from muntin.states.frames import run_starts
+from muntin.states.frames import Ints, run_starts
 from muntin.states.keys import BUCKETS, buckets, contiguous, odd_floats
 from muntin.states.order import sorted_order, take_rows
 from muntin.states.sorted import instants
@@ -27,13 +29,6 @@ from muntin.store.contents import problem_of
 from muntin.store.local_files import Between, local_rows
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import dataset_of, held_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.finalize.shard import Shard
-    from muntin.states.frames import Ints
 
 _log = logging.getLogger("muntin")
 _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)

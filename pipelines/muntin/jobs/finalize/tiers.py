@@ -16,27 +16,23 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from muntin.definition.kinds import Even
 from muntin.errors import StateError
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.tiered import Tiered, tiered
+from muntin.store.store import File
 from muntin.store.tier_files import files_of_rows, tiles_of
+from muntin.timeline.batches import Batches
 from muntin.timeline.closing import closing
-from muntin.timeline.tiers import cover, uncut, without
+from muntin.timeline.history import Work
+from muntin.timeline.tiers import Stretch, cover, uncut, without
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.kinds import Even
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.history import Work
-    from muntin.timeline.tiers import Stretch
 SETTING = "MUNTIN_TASK_STATES"
 USUAL = 200_000_000
 

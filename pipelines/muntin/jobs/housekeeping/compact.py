@@ -13,16 +13,17 @@ writes the rest of its file anew. A run that commits meanwhile comes first: comp
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.published.window_files import MOST_BATCHES, write_windows
-from muntin.jobs.published.window_tables import is_of_windows, published
+from muntin.jobs.published.window_tables import Published, is_of_windows, published
+from muntin.jobs.state.bound import Bound
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
@@ -30,12 +31,6 @@ from muntin.store.paths import QUARANTINE, batches_of_windows, parse_states_path
 from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change, File
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.state.bound import Bound
 
 MANY = 32
 MOST_BYTES = 2**25

@@ -10,8 +10,9 @@ not wait. States and refused rows leave the facts of their batches in place: his
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,32 +20,26 @@ import pyarrow.compute as pc
 
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.housekeeping.compact import MANY, Unit, units
-from muntin.jobs.published.pending import accumulated, expired_to, pending_windows
+from muntin.jobs.published.pending import Pending, accumulated, expired_to, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records import reports_table, verdicts
 from muntin.jobs.records.report_files import bounds_of, write_reports
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.given_spans import as_published
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import whole_schema
+from muntin.states.frames import Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
 from muntin.store.paths import IDS, LOOKED_UP, QUARANTINE, batches_of_windows
 from muntin.store.reading import read_files, read_states
 from muntin.store.shared_files import write_shared
-from muntin.store.store import Change
+from muntin.store.store import Change, File, Snapshot, Store
 from muntin.store.tier_files import marks, write_mark
 from muntin.timeline.batches import Batches
 from muntin.timeline.history import as_if_replaced, expirable, first_retained
 from muntin.timeline.reconcile import open_when, reconcile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File, Snapshot, Store
 
 _EIGHTH = 8
 _log = logging.getLogger("muntin")

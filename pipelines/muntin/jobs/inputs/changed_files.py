@@ -11,9 +11,10 @@ Each run looks at the newest thousand batches; of older batches each has its tur
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,21 +26,15 @@ from muntin.files.paths import stat_of
 from muntin.jobs.inputs.listings import of_files
 from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.published.pending import read_everywhere, readable, spelled_versions
+from muntin.jobs.records.reports import ReadFile
 from muntin.jobs.records.reports_table import last_accumulated, manifest, report_of_source, with_files
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.file_source import FileSource
-from muntin.sources.listing import check_ready, source_files
-from muntin.states.frames import is_among
+from muntin.sources.listing import SourceFile, check_ready, source_files
+from muntin.states.frames import Flags, Ints, is_among
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from muntin.jobs.records.reports import ReadFile
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.states.frames import Flags, Ints
-
-    Moved = tuple[Interval, Mapping[str, Any], str | None, Sequence[SourceFile]]
+Moved = tuple[Interval, Mapping[str, Any], str | None, Sequence[SourceFile]]
 
 
 NEWEST = 1_000

@@ -4,35 +4,30 @@ which of them are new.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL, label, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inputs.changed_files import SourceChanges, seen_up_to
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.pending import accumulated, readable
-from muntin.jobs.published.window_tables import published
+from muntin.jobs.published.window_tables import Published, published
+from muntin.jobs.records.reports import ReadFile
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
 from muntin.sources.listing import SourceFile
+from muntin.sources.upstream_windows import WindowSource
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.paths import batches_of_windows
 from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import positions_of, spelled
 from muntin.timeline.ledger import Entries, no_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.records.reports import ReadFile
-    from muntin.sources.upstream_windows import WindowSource
 
 
 @dataclass(frozen=True, slots=True)

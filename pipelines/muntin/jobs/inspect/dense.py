@@ -4,29 +4,25 @@ event.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.engine.given_spans import GivenSpans
 from muntin.engine.repeats import consecutive
 from muntin.errors import DefinitionError
+from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import INSTANT
-from muntin.states.frames import run_starts
+from muntin.states.frames import Ints, run_starts
 from muntin.states.keys import codes_of, contiguous, key_codes
 from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.engine.given_spans import GivenSpans
-    from muntin.jobs.inspect.selection import Selection
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
 
 _MOST = 20_000_000  # rows: some gigabytes
 

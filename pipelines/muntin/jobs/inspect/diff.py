@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
@@ -18,19 +20,13 @@ from muntin.jobs.published.changes import Changes, compared
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.window_files import key_columns
 from muntin.jobs.published.window_tables import Published, current, published
-from muntin.jobs.state.bound import bind
+from muntin.jobs.state.bound import Bound, bind
 from muntin.states.columns import BATCH
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import batches_of_windows, folder_of
 from muntin.store.reading import read_files
 from muntin.store.state import NO_STATES, OWNER_FILE
 from muntin.timeline.history import Work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.pipeline import Pipeline
+from muntin.engine.windows import Combined
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.accumulate.later_batches import told_changes
-from muntin.jobs.inputs.dimensions.looked_up import looked_up, met_rows
+from muntin.files.paths import AnyPath
+from muntin.jobs.accumulate.later_batches import ToldChange, told_changes
+from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow, looked_up, met_rows
 from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from muntin.jobs.inspect.selection import no_window
 from muntin.jobs.published.as_defined import as_readers_know
-from muntin.jobs.published.pending import are_gone, expired_to, pending_window, refusal
+from muntin.jobs.published.pending import Pending, are_gone, expired_to, pending_window, refusal
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import bind_existing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.engine.windows import Combined
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.accumulate.later_batches import ToldChange
-    from muntin.jobs.inputs.dimensions.looked_up import LookedUp, MetRow
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-
 
 NO_EVENT = "there is no event of this key in any window"
 

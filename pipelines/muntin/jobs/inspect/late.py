@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -12,15 +13,17 @@ import pyarrow.dataset as ds
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from muntin.definition.kinds import Bounded
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
+from muntin.files.paths import AnyPath
 from muntin.jobs.finalize.finalize_task import combined_shard
-from muntin.jobs.finalize.shard import shards
+from muntin.jobs.finalize.shard import Shard, shards
 from muntin.jobs.inputs.inputs import without_files
 from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.inspect.selection import instant, no_window
 from muntin.jobs.published.as_defined import as_readers_know, check_as_defined
-from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.pending import Pending, pending_window
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.state_folders import bind_existing
@@ -31,14 +34,6 @@ from muntin.store.reading import read_files
 from muntin.store.shared_files import within
 from muntin.timeline.history import Work
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.finalize.shard import Shard
-    from muntin.jobs.published.pending import Pending
 COLUMNS = (BATCH, "file", "line", "position", "column", "reason", "event_time", "row")
 
 

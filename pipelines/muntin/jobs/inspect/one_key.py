@@ -6,10 +6,11 @@ The work for windows that are not published: of batches that wait for a finalize
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,24 +18,21 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained
+from muntin.engine.windows import Combined
 from muntin.errors import DefinitionError
 from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BUCKET
+from muntin.states.frames import Ints
 from muntin.states.keys import buckets
 from muntin.store.contents import problems_of_notes
 from muntin.timeline.carried import from_note
 from muntin.timeline.closing import closing
 from muntin.timeline.history import Work
+from muntin.windows.kind import Window
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.engine.windows import Combined
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.windows.kind import Window
 ALL_US = (BEFORE_ALL, AFTER_ALL)
 
 

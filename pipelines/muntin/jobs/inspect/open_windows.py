@@ -14,9 +14,9 @@ windows [-10, 10)                  frame 0 opens 2
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -27,21 +27,16 @@ from muntin.definition.kinds import Bounded, Carried, Chained, Unending
 from muntin.files.readable import opened
 from muntin.jobs.finalize.shard import shards
 from muntin.jobs.inspect.selection import instant
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH, FRAME, INSTANT
+from muntin.states.frames import Ints
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import dataset_of
 from muntin.timeline.carried import from_note
 from muntin.timeline.closing import closing
 from muntin.timeline.history import Work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.windows.kind import Window
-
+from muntin.windows.kind import Window
 
 STATES = 200_000
 """So many states are read at most to count windows on a grid."""

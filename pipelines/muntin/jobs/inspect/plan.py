@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import datetime
+from typing import Any, Literal
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.pipeline import Pipeline
+from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.files.paths import AnyPath
 from muntin.jobs.accumulate.later_batches import foreseen
 from muntin.jobs.check import check_columns, check_suites
 from muntin.jobs.inputs.changed_past import changed_past
@@ -18,15 +23,7 @@ from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import expired_to, refusal, versions, without_states
 from muntin.jobs.records.reports_table import last_accumulated, utc_now
 from muntin.jobs.state.bound import Bound, bind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.sources.listing import SourceFile
+from muntin.sources.listing import SourceFile
 
 Reading = Literal["new", "changed", "unchanged", "unknown", "missing"]
 

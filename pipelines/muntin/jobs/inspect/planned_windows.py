@@ -7,19 +7,23 @@ How a definition differs from that of the last run, and what that costs.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.earlier_state import adoptable
 from muntin.jobs.inspect.some_windows import newest_rows
 from muntin.jobs.published.pending import accumulated, versions
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.definition_note import described, differences, read
 from muntin.jobs.state.given_spans import as_published
 from muntin.jobs.upkeep.rebuild import newest_earlier
@@ -30,13 +34,6 @@ from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks
 from muntin.timeline.history import history
 from muntin.timeline.reconcile import reconcile
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

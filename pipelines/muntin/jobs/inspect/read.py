@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import DefinitionError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.one_key import unpublished_work
 from muntin.jobs.inspect.selection import Selection, no_window
 from muntin.jobs.published.as_defined import as_readers_know, check_as_defined, check_live
 from muntin.jobs.published.changes_since import at_version, changes_since
 from muntin.jobs.published.lost_commits import check_no_lost_commits
-from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.pending import Pending, pending_window
 from muntin.jobs.published.revisions import CHANGE, OLD, REVISION
+from muntin.jobs.published.window_tables import Published
 from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import with_types
 from muntin.store.reading import read_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    import pyarrow.compute as pc
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.published.window_tables import Published
 
 
 def read(

@@ -10,31 +10,29 @@ a page                                 <--------------------------    from A on,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.one_key import is_key, value_of
 from muntin.jobs.inspect.selection import instant
 from muntin.jobs.published.as_defined import check_as_defined
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE, batches_of_windows, parse_states_path
 from muntin.store.reading import read_files
+from muntin.store.store import File, Snapshot
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
+Span = Callable[[str], tuple[int, int] | None]
 
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File, Snapshot
-
-    Span = Callable[[str], tuple[int, int] | None]
 _TOGETHER = 64  # stretches at most that are read in one go, while a page stays empty
 
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import duckdb
+import pyarrow as pa
 
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.read import columns_of, read
 from muntin.jobs.inspect.selection import no_window
 from muntin.sources.new_session import connect
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.single_expressions import OF_VALUES, nodes, own_tables
 from muntin.sources.sessions.time_limit import USUAL_MEMORY, within_bounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
 
 _WINDOWS_ALONE = "a query reads windows, by their names, and no file"
 _OF_SESSION = (

@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.time_limits import Freshness, freshness
-from muntin.files.paths import folders_in, sizes_below
+from muntin.files.paths import AnyPath, folders_in, sizes_below
 from muntin.jobs.inputs.changed_past import changed_past, unsettled
 from muntin.jobs.inspect.open_windows import open_count, open_since
 from muntin.jobs.published.as_defined import other_windows
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_files import latest_end
 from muntin.jobs.published.window_tables import Standing, current, published, standing, windows_of
+from muntin.jobs.records.attempts import Attempt
+from muntin.jobs.records.batch_states import BatchState
 from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.reports_table import TABLE, last_recorded_at
 from muntin.jobs.records.reports_table import now_us as clock_us
 from muntin.jobs.sending.notes import SinkStanding, standings
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import QUARANTINE, folder_of
+from muntin.store.store import Store
 from muntin.store.tier_files import expired_before
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import no_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.records.attempts import Attempt
-    from muntin.jobs.records.batch_states import BatchState
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

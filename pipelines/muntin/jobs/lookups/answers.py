@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, label
 from muntin.errors import StateError
-from muntin.jobs.lookups.windows_then import comparable
+from muntin.jobs.lookups.windows_then import KeyIndex, WindowsThen, comparable
 from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import with_types
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.tier_files import expired_before
 from muntin.timeline.closing import last_before, last_ended
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.jobs.lookups.windows_then import KeyIndex, WindowsThen
-    from muntin.states.frames import Ints
 
 _PROVISIONAL = "provisional"
 _READING = Lock()

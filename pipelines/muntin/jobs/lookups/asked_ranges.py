@@ -4,24 +4,20 @@ meet.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.pipeline import Pipeline
 from muntin.engine.ranges import Ranges
 from muntin.errors import DefinitionError
 from muntin.states.columns import INSTANT
-from muntin.states.frames import frame_numbers, frame_starts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.pipeline import Pipeline
-    from muntin.states.frames import Ints
+from muntin.states.frames import Ints, frame_numbers, frame_starts
 
 
 def asked_ranges(start: Any, end: Any) -> Ranges:  # noqa: ANN401 - a datetime or a table

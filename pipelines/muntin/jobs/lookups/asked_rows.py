@@ -4,8 +4,9 @@ columns of their answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +15,11 @@ import pyarrow.parquet as pq
 from muntin.definition.instants import BEFORE_ALL
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError, SourceError
-from muntin.files.paths import ascending, path_of
+from muntin.files.paths import AnyPath, ascending, path_of
 from muntin.files.readable import readable
 from muntin.states.columns import INSTANT
+from muntin.states.frames import Ints
 from muntin.states.keys import contiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
 
 PIECE = 250_000
 """So many rows a thread looks up at once."""

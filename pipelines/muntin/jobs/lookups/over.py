@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from muntin.definition.checks import listed
+from muntin.definition.frame_sets import FrameSet
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.engine.ranges import NUMBER, Ranges, combined_ranges, placed
 from muntin.errors import DefinitionError, SourceError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.lookups.asked_ranges import asked_ranges, frames_of_ranges
 from muntin.jobs.lookups.range_states import check_current, states_of_ranges
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.states.keys import codes_of, contiguous, odd_floats
 from muntin.states.order import sorted_order, take_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    import numpy as np
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
 
 
 def over(

@@ -4,16 +4,20 @@ not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, spell_instant
+from muntin.engine.ranges import Ranges
 from muntin.errors import StateError
 from muntin.jobs.finalize.shard import SHARD_ROWS, Shard
 from muntin.jobs.finalize.states import read_states
@@ -24,21 +28,13 @@ from muntin.jobs.lookups.range_tiles import tiles_of_ranges
 from muntin.jobs.published.pending import accumulated, refusal
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import current
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BUCKET
 from muntin.states.frames import NO_INTS
 from muntin.states.keys import buckets
 from muntin.store.paths import parse_states_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow.compute as pc
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.engine.ranges import Ranges
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Snapshot
-    from muntin.timeline.batches import Batches
+from muntin.store.store import Snapshot
+from muntin.timeline.batches import Batches
 
 _MOST_KEYS = 1_000
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
+from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.ranges import Ranges
-from muntin.jobs.state.tiered import tiered_history
+from muntin.jobs.state.bound import Bound
+from muntin.jobs.state.tiered import Tiered, tiered_history
 from muntin.states.frames import NO_INTS
+from muntin.store.store import File
 from muntin.store.tier_files import files_of_rows, made_to, tiles_of
+from muntin.timeline.batches import Batches
 from muntin.timeline.covering import bounds, covering, left, within
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.jobs.state.bound import Bound
-    from muntin.jobs.state.tiered import Tiered
-    from muntin.store.store import File
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.tiers import Tiles
+from muntin.timeline.tiers import Tiles
 
 _NONE = (NO_INTS, NO_INTS)
 MOST = 64

@@ -11,10 +11,10 @@ Windows sorted by key, to find the last window of a key that was known at an ins
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,8 @@ from muntin.engine.versions import last_row_at, settled
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.inspect.one_key import unpublished_work
 from muntin.jobs.inspect.read import columns_of, published_windows, shaped, unpublished
-from muntin.jobs.published.pending import expired_to, refusal
+from muntin.jobs.published.pending import Pending, expired_to, refusal
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import storable_type
 from muntin.states.frames import NO_INTS, Ints, run_starts
@@ -33,16 +34,10 @@ from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
 from muntin.tasks.local import cores
 from muntin.timeline.batches import positions_of
-from muntin.timeline.closing import Publications, closing, last_ended
+from muntin.timeline.closing import Knowledge, Publications, closing, last_ended
 from muntin.timeline.history import missing_states
+from muntin.windows.kind import Window
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.timeline.closing import Knowledge
-    from muntin.windows.kind import Window
 _FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 
 

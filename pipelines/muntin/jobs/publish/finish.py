@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.finalize.finalize import finalize
 from muntin.jobs.publish.publish import publish
-from muntin.jobs.published.staged_windows import discarding
+from muntin.jobs.published.changes import Changes
+from muntin.jobs.published.staged_windows import Staged, discarding
+from muntin.jobs.records.approvals import Approval
 from muntin.jobs.state.beside_forgetting import beside_forgetting
+from muntin.jobs.state.bound import Bound
 from muntin.store.store import after_conflicts
+from muntin.tasks import Runner
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Quality = tuple[Mapping[str, Any], ...]
 
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.published.changes import Changes
-    from muntin.jobs.published.staged_windows import Staged
-    from muntin.jobs.records.approvals import Approval
-    from muntin.jobs.state.bound import Bound
-    from muntin.tasks import Runner
-
-    Quality = tuple[Mapping[str, Any], ...]
 
 _LOST = (OSError, StateError)
 """What the work on staged windows fails with where keys were forgotten meanwhile."""

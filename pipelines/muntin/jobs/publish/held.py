@@ -5,25 +5,20 @@ A person may publish them by the name of the verdict.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from muntin.errors import ConflictError
 from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.staged_windows import entries_of, load_staged
+from muntin.jobs.published.staged_windows import Staged, StagedWindow, entries_of, load_staged
 from muntin.jobs.records.approvals import failed_windows, verdict_name
 from muntin.jobs.records.verdicts import VERDICTS_FILE, recorded_verdicts
+from muntin.jobs.state.bound import Bound
 from muntin.states.frames import is_among
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from muntin.jobs.published.staged_windows import Staged, StagedWindow
-    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

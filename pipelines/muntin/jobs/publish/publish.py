@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from muntin.errors import ConflictError
 from muntin.jobs.housekeeping.compact import compact
-from muntin.jobs.published.changes import changed_windows
+from muntin.jobs.published.changes import Changes, changed_windows
 from muntin.jobs.published.ledger_segments import read_ledger, to_merge, write_segment
 from muntin.jobs.published.lost_commits import table_versions
 from muntin.jobs.published.promotion import check_not_superseded, describe, promote_complete, texts
-from muntin.jobs.published.staged_windows import entries_of, schema_of
+from muntin.jobs.published.staged_windows import Staged, StagedWindow, entries_of, schema_of
 from muntin.jobs.published.window_files import in_types, replaced_windows
 from muntin.jobs.published.window_tables import Published, published
+from muntin.jobs.records.approvals import Approval
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.tiered import has_long_windows
 from muntin.states.derived_columns import has_types
 from muntin.states.frames import is_among
 from muntin.store.contents import problems_of_notes
 from muntin.store.paths import batches_of_windows
-from muntin.store.store import Change, File
+from muntin.store.store import Change, File, Store
 from muntin.store.tier_files import carried_on, marks
-from muntin.timeline.ledger import Derivation, Ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from muntin.jobs.published.changes import Changes
-    from muntin.jobs.published.staged_windows import Staged, StagedWindow
-    from muntin.jobs.records.approvals import Approval
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Store
-    from muntin.timeline.ledger import Entries
+from muntin.timeline.ledger import Derivation, Entries, Ledger
 
 _TRIES = 8
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from muntin.jobs.published.changes import changed_windows
+from muntin.jobs.published.changes import Changes, changed_windows
+from muntin.jobs.published.staged_windows import Staged, StagedWindow
 from muntin.jobs.published.window_files import files_over
 from muntin.jobs.published.window_tables import current, published
+from muntin.jobs.state.bound import Bound
 from muntin.quality.report import Check, QualityReport, plain
 from muntin.store.store import File
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from muntin.jobs.published.changes import Changes
-    from muntin.jobs.published.staged_windows import Staged, StagedWindow
-    from muntin.jobs.state.bound import Bound
 
 MOST = 20
 """Rows of a report."""

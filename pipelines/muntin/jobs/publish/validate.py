@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.errors import DefinitionError
 from muntin.files.near import near
-from muntin.jobs.records.approvals import is_approved, verdict_name
+from muntin.jobs.published.staged_windows import Staged
+from muntin.jobs.records.approvals import Approval, is_approved, verdict_name
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.records.verdicts import note_verdict, record_checks, record_verdicts
-
-if TYPE_CHECKING:
-    from muntin.jobs.published.staged_windows import Staged
-    from muntin.jobs.records.approvals import Approval
-    from muntin.jobs.state.bound import Bound
-    from muntin.quality.report import QualityReport
-    from muntin.tasks import Runner
+from muntin.jobs.state.bound import Bound
+from muntin.quality.report import QualityReport
+from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
 

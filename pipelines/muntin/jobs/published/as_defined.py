@@ -7,24 +7,20 @@ changed since.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from muntin.definition.rollups import given_windows
 from muntin.errors import ConflictError, StateError
+from muntin.jobs.published.pending import Pending
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import commit_segment, current, newest_segment, published
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.definition_note import described, differences, read
 from muntin.jobs.state.given_spans import as_published, keep
 from muntin.store.state import WINDOWS
 from muntin.timeline.ledger import no_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
 
 
 def as_readers_know(bound: Bound) -> Bound:

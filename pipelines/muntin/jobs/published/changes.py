@@ -7,29 +7,26 @@ The windows that a publication changes, from the files that it replaces and the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from muntin.files.paths import AnyPath
+from muntin.jobs.published.window_tables import Published
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH
-from muntin.states.frames import is_among
+from muntin.states.frames import Ints, is_among
 from muntin.states.keys import codes_of, contiguous
 from muntin.states.sorted import instants
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import batches_of_windows
+from muntin.store.store import File
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
 BOUNDS = ("window_start", "window_end")
 
 

@@ -5,32 +5,26 @@ Only files that commits removed or added are read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError, StateError, VersionGoneError
+from muntin.files.paths import AnyPath
 from muntin.files.readable import opened
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions, with_old
 from muntin.jobs.published.window_files import key_columns
-from muntin.jobs.published.window_tables import current
+from muntin.jobs.published.window_tables import Published, current
+from muntin.jobs.state.bound import Bound
 from muntin.store.contents import problem_once
-from muntin.store.log_append import commits_between
+from muntin.store.log_append import Commit, commits_between
 from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
 from muntin.store.tier_files import is_mark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.log_append import Commit
 
 BEFORE_ALL_VERSIONS = -1
 _NONE = pa.schema([])

@@ -10,23 +10,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache, reduce
 from math import log
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from muntin.files.paths import AnyPath
 from muntin.files.weighted_cache import WeightedCache, weighted_cache
 from muntin.store.contents import damaged, problem_once
 from muntin.store.parquet import footer, table_of, text_of, write_named
 from muntin.store.store import File
 from muntin.timeline.ledger import Derivation, Entries, Ledger, Superseded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.files.paths import AnyPath
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes

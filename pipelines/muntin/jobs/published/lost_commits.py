@@ -10,18 +10,14 @@ Versions only grow, so that the newest segment of a ledger suffices, and nothing
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
 from muntin.jobs.published.window_tables import newest_segment
+from muntin.jobs.state.bound import Bound
 from muntin.store.paths import QUARANTINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.timeline.ledger import TableVersion
+from muntin.timeline.ledger import TableVersion
 
 
 @dataclass(frozen=True, slots=True)

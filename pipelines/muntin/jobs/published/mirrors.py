@@ -6,14 +6,10 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
-from muntin.files.paths import names_in, remove_folder
+from muntin.files.paths import AnyPath, names_in, remove_folder
 from muntin.jobs.state.notes import rewrite
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
 
 FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line
 METADATA = "_iceberg"

@@ -7,35 +7,29 @@ States that are gone, as the definition's `retain` says; and the refusal of what
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.durations import spell
 from muntin.definition.instants import BEFORE_ALL, label, spell_instant
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.published.window_files import files_over, within
 from muntin.jobs.published.window_tables import Published, published
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.given_spans import as_published
+from muntin.states.frames import Ints
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import problems_of_notes
-from muntin.timeline.batches import spelled
+from muntin.store.store import Snapshot
+from muntin.timeline.batches import Batches, spelled
 from muntin.timeline.closing import watermarks
-from muntin.timeline.history import History, history, missing_states, reaching
+from muntin.timeline.history import History, Work, history, missing_states, reaching
+from muntin.timeline.ledger import Ledger
 from muntin.timeline.reconcile import reconcile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import Snapshot
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.history import Work
-    from muntin.timeline.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,31 +10,26 @@ Delta reader shows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
+from muntin.aggregates.aggregate import Aggregate
 from muntin.errors import ConflictError, StateError
 from muntin.files.paths import folders_in
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.window_tables import Published, candidate, current, published
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.definition_note import spelled
 from muntin.states.columns import BATCH
 from muntin.store.disk import link
 from muntin.store.state import WINDOWS
-from muntin.store.store import Change, Texts, after_conflicts
+from muntin.store.store import Change, File, Snapshot, Texts, after_conflicts
 from muntin.timeline.ledger import Derivation, Ledger
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
-
-    from muntin.aggregates.aggregate import Aggregate
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File, Snapshot
 _OF_ALL = {
     "window_start": "start of the window, inclusive, UTC",
     "window_end": "end of the window, exclusive, UTC",

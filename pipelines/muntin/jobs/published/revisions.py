@@ -9,8 +9,8 @@ window is the same window C           9 ->                -> 9                no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +19,6 @@ from muntin.errors import StateError
 from muntin.jobs.published.changes import BOUNDS, differing
 from muntin.states.frames import NO_INTS, Ints
 from muntin.states.keys import codes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 REVISION, CHANGE = "revision", "change"
 OLD = "old_"

@@ -8,34 +8,32 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.errors import ConflictError
+from muntin.files.paths import AnyPath
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.given_spans import keep
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import has_types
+from muntin.states.frames import Ints
 from muntin.store.parquet import table_of, text_of
 from muntin.store.paths import name_of
+from muntin.store.store import Store
 from muntin.timeline.ledger import NOTES, Entries
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+Part = tuple[Pending, Sequence[Mapping[str, Any]]]
+"""Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
 
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import Store
-
-    Part = tuple[Pending, Sequence[Mapping[str, Any]]]
-    """Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
 
 STAGED_FILE = "staged.json"
 

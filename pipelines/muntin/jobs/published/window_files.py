@@ -4,32 +4,25 @@ batch can be replaced.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.files.paths import AnyPath
 from muntin.files.readable import readable_footer
 from muntin.states.columns import BATCH
 from muntin.states.derived_columns import wider
-from muntin.states.frames import is_among
+from muntin.states.frames import Ints, is_among
 from muntin.states.sorted import instants
 from muntin.store.contents import check_whole
 from muntin.store.parquet import Encoding, read_parquet, write_named
 from muntin.store.paths import batches_of_windows, windows_path
-from muntin.store.store import File
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from muntin.files.paths import AnyPath
-    from muntin.states.frames import Ints
-    from muntin.store.store import Snapshot
-
+from muntin.store.store import File, Snapshot
 
 FILE_ROWS = 2**18
 """So many windows fill a file."""

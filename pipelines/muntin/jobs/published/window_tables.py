@@ -8,8 +8,9 @@ are complete
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from muntin.files.paths import AnyPath
 from muntin.jobs.published.ledger_segments import (
     Segment,
     read_ledger,
@@ -17,18 +18,14 @@ from muntin.jobs.published.ledger_segments import (
     segments_of,
     write_segment,
 )
+from muntin.jobs.state.bound import Bound
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
 from muntin.store.state import WINDOWS
-from muntin.store.store import Change
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Snapshot, Store
-    from muntin.timeline.ledger import Ledger
+from muntin.store.store import Change, Snapshot, Store
+from muntin.timeline.ledger import Ledger
 
 Standing = Literal["current", "superseded", "candidate"]
 _CURRENT, _CANDIDATE = f"../{WINDOWS}", WINDOWS  # below the state

@@ -6,25 +6,22 @@ fail from other rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from muntin.jobs.quarantine.refused_rows_kept import BAD, KEPT, REFUSED
+from muntin.jobs.state.bound import Bound
+from muntin.sources.reading.mended import Mended
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.sessions.row_expressions import RowExpression, row_expressions
+from muntin.sources.source import Source
 from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT, SOURCE_ROWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.mended import Mended
-    from muntin.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,26 +9,21 @@ reading
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import StateError
+from muntin.files.paths import AnyPath
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH, INSTANT
+from muntin.states.frames import Ints
 from muntin.store.paths import QUARANTINE
 from muntin.store.reading import read_files
 from muntin.store.shared_files import replacement, within
-from muntin.store.store import Change, Snapshot, Texts, after_conflicts, locks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
+from muntin.store.store import Change, File, Snapshot, Texts, after_conflicts, locks
 
 REFUSED = pa.schema(
     [

@@ -8,25 +8,22 @@ other checks
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import instant_us
 from muntin.errors import ConflictError, ExpectationsError
+from muntin.jobs.records.reports import BatchReport
 from muntin.jobs.records.reports_table import DESPITE, TABLE, read_reports
+from muntin.store.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from muntin.jobs.records.reports import BatchReport
-    from muntin.store.store import Store
-
-    Verdicts = Mapping[str, Mapping[str, Any]]
-    """Window -> its verdict: the paths of its staged `files`, and the `report` of its validation."""
+Verdicts = Mapping[str, Mapping[str, Any]]
+"""Window -> its verdict: the paths of its staged `files`, and the `report` of its validation."""
 
 
 @dataclass(frozen=True, slots=True)

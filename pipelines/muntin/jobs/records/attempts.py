@@ -11,23 +11,20 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from uuid import uuid4
 
+from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
+from muntin.files.paths import AnyPath
 from muntin.jobs.records.costs import NOTHING, Cost
 from muntin.jobs.records.processes import KILLED, is_gone, out_of_memory, said, this_process
 from muntin.jobs.records.reports_table import now_us
 from muntin.store.disk import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
 
 FOLDER = "attempts"
 Phase = Literal["queued", "running", "failed", "killed"]

@@ -9,30 +9,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import StateError
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports import COUNTED, BatchReport, Counts
 from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH
+from muntin.states.frames import Ints
 from muntin.store.paths import QUARANTINE
 from muntin.store.reading import read_files
 from muntin.store.shared_files import within
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.timeline.ledger import Entries
+from muntin.timeline.ledger import Entries
 
 
 def batch_reports(

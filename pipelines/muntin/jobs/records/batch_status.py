@@ -5,32 +5,25 @@ and the states they make.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
-from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.published.pending import Pending, pending_windows
 from muntin.jobs.records.approvals import approvals_in, spelled_approval
-from muntin.jobs.records.attempts import attempts
+from muntin.jobs.records.attempts import Attempt, attempts
 from muntin.jobs.records.batch_states import STATES, BatchState, Facts, Held, State, state_of
 from muntin.jobs.records.batch_times import Times, corrected_in, published_at, reports_of
 from muntin.jobs.records.verdicts import last_verdicts
-from muntin.states.frames import is_among
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.records.attempts import Attempt
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints, is_among
 
 RECENT = 10
 """So many of the newest batches are told one by one, beside all that are neither published nor corrected."""

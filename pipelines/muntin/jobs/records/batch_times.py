@@ -4,21 +4,17 @@ which were corrected.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.jobs.records.reports_table import DESPITE, TABLE
+from muntin.jobs.state.bound import Bound
 from muntin.states.frames import NO_INTS, Ints
 from muntin.store.reading import read_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.jobs.state.bound import Bound
 
 
 def reports_of(bound: Bound) -> pa.Table | None:

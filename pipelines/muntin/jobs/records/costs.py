@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from muntin.store.store import counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.store.store import Count
+from muntin.store.store import Count, counting
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,17 @@ older copy was put back.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import label
 from muntin.errors import StateError
-from muntin.jobs.published.pending import accumulated, pending_window
+from muntin.jobs.published.pending import Pending, accumulated, pending_window
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.records.reports_table import read_reports
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
+from muntin.jobs.state.bound import Bound
 
 _COLUMNS = ["batch", "step", "recorded_at", "version", "windows_closed"]
 

@@ -6,24 +6,19 @@ Their names hold the range of batches; many small files become a larger file.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import log
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import label, of_label
+from muntin.files.paths import AnyPath
 from muntin.store.parquet import Encoding, write_named
 from muntin.store.reading import read_files
-from muntin.store.store import Change, File, after_conflicts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.store.store import Store, Texts
+from muntin.store.store import Change, File, Store, Texts, after_conflicts
 
 MANY = 32
 """So many files of a size become one: a row is written again once for each power of this number of rows."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.published.changes import Changes
+from muntin.definition.schedule import Interval
+from muntin.jobs.published.changes import Changes
 
 
 @dataclass(frozen=True, slots=True)

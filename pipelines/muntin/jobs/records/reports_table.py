@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
+from muntin.files.paths import AnyPath
+from muntin.jobs.records.costs import Cost
 from muntin.jobs.records.report_files import append, telling_of, write_reports
-from muntin.jobs.records.reports import COUNTED, ReadFile
+from muntin.jobs.records.reports import COUNTED, Accumulated, BatchReport, Counts, ReadFile
 from muntin.states.columns import INSTANT
 from muntin.store.reading import read_files
-from muntin.store.store import Texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.records.costs import Cost
-    from muntin.jobs.records.reports import Accumulated, BatchReport, Counts
-    from muntin.store.store import Store
+from muntin.store.store import Store, Texts
 
 TABLE = "reports"
 DESPITE = "despite"  # a column of tables of pipelines that published despite a failed suite

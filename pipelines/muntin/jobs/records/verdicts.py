@@ -10,29 +10,24 @@ any reader of Delta.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import from_us, label
-from muntin.jobs.records.approvals import check_publishable
+from muntin.files.paths import AnyPath
+from muntin.jobs.published.staged_windows import Staged, StagedWindow
+from muntin.jobs.records.approvals import Approval, Verdicts, check_publishable
 from muntin.jobs.records.report_files import append
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.states.columns import INSTANT
 from muntin.store.disk import write_whole
 from muntin.store.parquet import write_named
-from muntin.store.store import File, Texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.staged_windows import Staged, StagedWindow
-    from muntin.jobs.records.approvals import Approval, Verdicts
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Store
+from muntin.store.store import File, Store, Texts
 
 FOLDER = "quality"
 KEPT = 20

@@ -8,16 +8,17 @@ is where the file is alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
+from muntin.jobs.state.bound import Bound
 from muntin.sources.casts import carried
 from muntin.sources.nested_types import element, lacking, map_types, members, struct
 from muntin.sources.reading.lift import states
@@ -26,12 +27,7 @@ from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts
 from muntin.sources.reading.sql_types import common_type, stored_type
 from muntin.sources.sessions.duckdb_session import described
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.source import Source
+from muntin.sources.source import Source
 
 _UNKNOWN = re.compile(r'column "(.+?)" not found')
 _FLOATS = ("FLOAT", "DOUBLE")

@@ -6,28 +6,24 @@ The few cells for which a column of numbers was taken for text, so that an error
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import missing_column
+from muntin.jobs.state.bound import Bound
 from muntin.sources.casts import in_type, with_point
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import column_types
+from muntin.sources.reading.mended import Mended
 from muntin.sources.reading.mended_files import lines_of, taken_apart
-from muntin.sources.reading.scan import quoted, said_types, scan
+from muntin.sources.reading.scan import Reading, quoted, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.source import Source
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.mended import Mended
-    from muntin.sources.reading.scan import Reading
-    from muntin.sources.source import Source
 _TEXTS = ("VARCHAR", "JSON")
 _SHOWN = 3
 _NOTHING = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", "--", "?", ".", "#N/A"}

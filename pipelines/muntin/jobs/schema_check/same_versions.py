@@ -7,19 +7,15 @@ from __future__ import annotations
 import json
 import logging
 import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
+from muntin.files.paths import AnyPath
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.state import FORMAT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from muntin.files.paths import AnyPath
 
 PACKAGES = ("muntin", "deltalake", "duckdb", "numba", "numpy", "pyarrow", "pyspark")
 NAME = "versions.json"

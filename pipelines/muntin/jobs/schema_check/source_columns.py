@@ -7,16 +7,19 @@ runs statements.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
-from muntin.aggregates.aggregate import asked_of
+from muntin.aggregates.aggregate import Aggregate, asked_of
+from muntin.definition.frame_sets import FrameSet
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.schema_check.definition_fit import check_fit
 from muntin.jobs.schema_check.first_files import check_names, check_times, first_with_rows
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.column_hints import lacks_types
 from muntin.sources.reading.column_types import check_numbers, column_types
@@ -31,15 +34,6 @@ from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.sessions.single_expressions import check_expression, check_type, is_broken
 from muntin.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from muntin.aggregates.aggregate import Aggregate
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.jobs.state.bound import Bound
 
 
 def check_sql(bound: Bound) -> None:

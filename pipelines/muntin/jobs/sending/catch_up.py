@@ -5,9 +5,10 @@ The newest window of each key, for sinks that keep one row a key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,27 +16,19 @@ import pyarrow.compute as pc
 
 from muntin.definition.spelling import many
 from muntin.errors import VersionGoneError
+from muntin.files.paths import AnyPath
 from muntin.jobs.published.as_defined import check_as_defined, check_live
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current
-from muntin.jobs.sending.notes import mark_of, note_position, read_note, write_note
-from muntin.sinks.delivery import Delivery, Misfit, Position
+from muntin.jobs.sending.notes import Patience, mark_of, note_position, read_note, write_note
+from muntin.jobs.state.bound import Bound
+from muntin.sinks.declaration import Declared as Sink
+from muntin.sinks.delivery import Delivery, Misfit, Position, Reach
 from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
-from muntin.states.frames import run_starts
+from muntin.states.frames import Ints, run_starts
 from muntin.states.keys import codes_of
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.sending.notes import Patience
-    from muntin.jobs.state.bound import Bound
-    from muntin.sinks.declaration import Declared as Sink
-    from muntin.sinks.delivery import Reach
-    from muntin.states.frames import Ints
 
 
 def newest_changes(bound: Bound, window: str, rows: pa.Table) -> pa.Table:

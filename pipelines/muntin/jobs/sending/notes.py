@@ -12,21 +12,19 @@ import time
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from muntin.files.paths import AnyPath
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import change_note
 from muntin.jobs.state.notes import read_note as read_json
-from muntin.sinks.delivery import Position
+from muntin.sinks.declaration import Declared as Sink
+from muntin.sinks.delivery import Misfit, Position
 from muntin.sinks.errors import SinkError
 from muntin.store.log_check import commit_path
 
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.sinks.declaration import Declared as Sink
-    from muntin.sinks.delivery import Misfit
 _FOR_EVER = float("inf")
 
 

@@ -4,17 +4,14 @@ nothing is damaged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from muntin.errors import ConflictError, MuntinError, StateError
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import forgotten
 from muntin.jobs.state.forgotten_log import newest_number
 from muntin.store.store import again_after
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.jobs.state.bound import Bound
 
 Done = TypeVar("Done")
 _TRIES, _FIRST_S = 8, 0.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from pathlib import Path
 from threading import RLock
 from traceback import extract_tb
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
@@ -20,9 +21,6 @@ from muntin.errors import DefinitionError
 from muntin.jobs.state.same_names import check_apart
 from muntin.registry import extension
 from muntin.tasks.runner import ship_by_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _GLUE_IS_IN = ("muntin", "muntin.extensions.airflow")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")

@@ -5,18 +5,15 @@ changed.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from muntin.definition.durations import spell
+from muntin.definition.parts import Source
+from muntin.definition.pipeline import Pipeline
+from muntin.files.paths import AnyPath
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.store.disk import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from muntin.definition.parts import Source
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
 
 NAME = "definition.json"
 FACTS = "facts.json"

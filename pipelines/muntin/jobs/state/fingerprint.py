@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import Any
 
 from muntin.aggregates.counting import shared_fields
+from muntin.definition import parts
 from muntin.definition.clocks import UTC_NAME
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
+from muntin.definition.pipeline import Pipeline
+from muntin.definition.schedule import Schedule
 from muntin.sources.reading.lift_sql import facts_of
 from muntin.windows.clock import zone
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from muntin.definition import parts
-    from muntin.definition.pipeline import Pipeline
-    from muntin.definition.schedule import Schedule
 
 _NAMING = 1  # of states and definitions: another number, and each state begins anew
 

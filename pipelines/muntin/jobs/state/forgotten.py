@@ -13,28 +13,23 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.relative_paths import readable
 from muntin.errors import ConflictError, StateError
-from muntin.files.paths import path_of
+from muntin.files.paths import AnyPath, path_of
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten_log import add_event, events_of
 from muntin.jobs.state.notes import rewrite
-from muntin.states.forgotten_keys import UNDONE, Hashed, again, hash_of
+from muntin.states.forgotten_keys import UNDONE, Columns, Hashed, Key, again, hash_of
 from muntin.store.paths import digest_of
 from muntin.store.state import FORGOTTEN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.forgotten_keys import Columns, Key
 
 SECRET = "MUNTIN_FORGET_KEY"  # noqa: S105 - the name of a variable
 Action = Literal["forget", "done", "until", "undo", "rotate"]

@@ -12,21 +12,17 @@ noticed.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.spelling import many
 from muntin.errors import StateError
-from muntin.files.paths import ascending
+from muntin.files.paths import AnyPath, ascending
 from muntin.jobs.state.notes import rewrite
 from muntin.store.disk import refused, write_new, write_whole
 from muntin.store.paths import digest_of
 from muntin.store.state import FORGOTTEN, FORGOTTEN_COPY, OWNER_FILE, mark_after, newest_marked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from muntin.files.paths import AnyPath
 
 _FOLDERS = (FORGOTTEN, FORGOTTEN_COPY)
 _FORMAT = 3

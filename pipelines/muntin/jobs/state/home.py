@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import is_object_store, local, readable
-from muntin.files.paths import path_of
-
-if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
+from muntin.files.paths import AnyPath, path_of
 
 HOME, ROOT = "MUNTIN_HOME", "MUNTIN_ROOT"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from muntin.definition.extras import command_for, is_installed
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import MissingPackageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.definition.pipeline import Pipeline
 
 
 def missing_packages(pipeline: Pipeline) -> dict[str, str]:

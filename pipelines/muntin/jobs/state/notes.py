@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.files.object_path import ObjectPath
+from muntin.files.paths import AnyPath
 from muntin.store.disk import refused, write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from muntin.files.paths import AnyPath
 
 _GUARD = ".guard"
 """The file that a run locks while it changes a note of a folder that cannot be locked itself, as on NFS.

@@ -6,18 +6,13 @@ frames of its state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from muntin.definition.frame_sets import frame_sets
-from muntin.files.paths import folders_in, move_folder
+from muntin.definition.pipeline import Pipeline
+from muntin.files.paths import AnyPath, folders_in, move_folder
 from muntin.jobs.state.definition_note import noted_facts
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.store.disk import refused
 from muntin.store.state import OWNER_FILE, WINDOWS, give_to, states_of
-
-if TYPE_CHECKING:
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
 
 
 def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+import pyarrow as pa
+
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints
 from muntin.store.shared_files import replacement
-from muntin.store.store import Change, after_conflicts, locks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File, Texts
+from muntin.store.store import Change, File, Texts, after_conflicts, locks
 
 _TRIES = 5
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from muntin.definition.pipeline import Pipeline
 
 _INSPECTED = 1_000  # files
 _OF_DAGS = ("airflow_dag", "muntin_tasks")

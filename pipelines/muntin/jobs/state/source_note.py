@@ -4,17 +4,14 @@ changes in new files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from muntin.definition.several_sources import Member
 from muntin.definition.spelling import many
+from muntin.files.paths import AnyPath
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.reading.sql_types import common_type, stored_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from muntin.definition.several_sources import Member
-    from muntin.files.paths import AnyPath
 
 NAME = "columns.json"
 Columns = dict[str, str]  # name -> SQL type, in the order of a file

@@ -8,18 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.relative_paths import readable
 from muntin.errors import StateError
-from muntin.files.paths import folders_in, path_of, sizes_below
+from muntin.files.paths import AnyPath, folders_in, path_of, sizes_below
 from muntin.jobs.state.bound import Bound, bind
 from muntin.store.state import OWNER_FILE, states_of
-
-if TYPE_CHECKING:
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-
 
 _INSPECTED = 1_000  # folders
 

@@ -4,21 +4,17 @@ groups.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from muntin.definition.durations import spell
+from muntin.definition.frame_sets import FrameSet
+from muntin.definition.kinds import Even
+from muntin.jobs.state.bound import Bound
 from muntin.store.paths import TIERS
 from muntin.timeline.tiers import Scale
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.kinds import Even
-    from muntin.jobs.state.bound import Bound
 
 BASE = 16
 """So many tiles of a level make a tile of the next."""

@@ -6,10 +6,10 @@ The rows of tiles: states read and combined, a row for each key and tile.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -17,28 +17,21 @@ import pyarrow.dataset as ds
 
 from muntin.engine.merged_states import merged
 from muntin.errors import SourceError, StateError
+from muntin.files.paths import AnyPath
+from muntin.jobs.state.bound import Bound
+from muntin.jobs.state.tiered import Tiered
 from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT, ROW_IN_BATCH
+from muntin.states.frames import Ints
 from muntin.states.keys import buckets, contiguous, odd_floats
 from muntin.states.sorted import instants
 from muntin.store.contents import problem_of
 from muntin.store.parquet import read_parquet
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import read_files
-from muntin.store.store import Change, Snapshot
-from muntin.store.tier_files import file_of_rows, files_of_rows, index_file, tiles_of
-from muntin.timeline.tiers import NO_TILES, Tiles, joined_stretches, names, newest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.jobs.state.tiered import Tiered
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
-    from muntin.store.tier_files import Place
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.tiers import Stretch
+from muntin.store.store import Change, File, Snapshot
+from muntin.store.tier_files import Place, file_of_rows, files_of_rows, index_file, tiles_of
+from muntin.timeline.batches import Batches
+from muntin.timeline.tiers import NO_TILES, Stretch, Tiles, joined_stretches, names, newest
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,30 +8,23 @@ read states instead.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 
+from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.kinds import Even
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.tiered import MOST, Tiered, tiered, tiered_history
+from muntin.store.store import Snapshot
+from muntin.timeline.batches import Batches
 from muntin.timeline.closing import closing, watermarks
 from muntin.timeline.history import history
-from muntin.timeline.tiers import Tiles, due, names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
-    from muntin.definition.frame_sets import FrameSet
-    from muntin.definition.kinds import Even
-    from muntin.jobs.state.bound import Bound
-    from muntin.store.store import Snapshot
-    from muntin.timeline.batches import Batches
-    from muntin.timeline.tiers import Scale
-
+from muntin.timeline.tiers import Scale, Tiles, due, names
 
 MOST_ROWS = 1_000_000
 """Files with so many states are read at the end of a run, and those of a tile at least."""

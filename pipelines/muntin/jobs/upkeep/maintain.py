@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
-from muntin.files.paths import relative, sizes_below
+from muntin.definition.pipeline import Pipeline
+from muntin.files.paths import AnyPath, relative, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.inputs.listings.of_functions import outlived_rows
 from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.window_tables import standing
 from muntin.jobs.records.reports_table import last_recorded_at, utc_now
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.jobs.tiles.tiers import make_history_tiers, make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
@@ -21,13 +23,6 @@ from muntin.store.delta import DeltaStore
 from muntin.store.disk import remove_whole
 from muntin.store.log_checkpoint import writing_log
 from muntin.store.state import ROWS, WINDOWS, states_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

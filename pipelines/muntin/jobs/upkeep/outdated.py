@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inputs.changed_files import changed_files
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes
 from muntin.jobs.inputs.inputs import difference, inputs_of_each, late_commits, other_versions, without_files
 from muntin.jobs.inputs.listings.of_several import purged
 from muntin.jobs.published.pending import readable, versions
 from muntin.jobs.records.reports_table import last_accumulated
-from muntin.jobs.state.bound import bind
+from muntin.jobs.state.bound import Bound, bind
 from muntin.sources.file_source import FileSource
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-
 
 UNREAD = "missing"
 """The reason of a batch that was never read."""

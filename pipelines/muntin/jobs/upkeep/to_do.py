@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import pyarrow.compute as pc
 
 from muntin.definition.instants import from_us, instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
+from muntin.files.paths import AnyPath
 from muntin.jobs.inputs.inputs import ask as ask_sources
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.published.pending import pending_windows, read_everywhere, versions
 from muntin.jobs.records.reports_table import read_reports
-from muntin.jobs.state.bound import bind
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import UNREAD, Outdated, outdated
 from muntin.jobs.upkeep.rebuild import left_behind, to_rebuild
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-
 
 _RECENT = 20
 """How many of the newest batches tell how long more batches take."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 
 from muntin.definition.durations import UNITS
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import MuntinError
-from muntin.files.paths import ascending, names_in, path_of, relative, sizes_below
+from muntin.files.paths import AnyPath, ascending, names_in, path_of, relative, sizes_below
 from muntin.jobs.inputs.dimensions.changed_rows import outlived_versions
 from muntin.jobs.published.mirrors import METADATA, mirrors_of
 from muntin.jobs.published.staged_windows import staged_entries, staged_windows
@@ -31,14 +32,7 @@ from muntin.store.disk import refused, remove_whole
 from muntin.store.paths import DIMENSIONS, GIVEN, MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.files.paths import AnyPath
-    from muntin.timeline.ledger import Ledger
+from muntin.timeline.ledger import Ledger
 
 _log = logging.getLogger("muntin")
 Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written

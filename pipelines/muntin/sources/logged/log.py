@@ -6,16 +6,13 @@ A format of tables is a subclass of `Log`, and a line in `table_files`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.repeated_rows import CHANGE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from muntin.sources.tables import TableSource
+from muntin.sources.tables import TableSource
 
 
 @dataclass(frozen=True, slots=True)

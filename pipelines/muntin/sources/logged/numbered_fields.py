@@ -11,17 +11,15 @@ took over: the table says by which names it knows their columns.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.sources.sessions.fetched_files import footer_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _NUMBER = b"PARQUET:field_id"
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,9 +19,6 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.paths import names_in, path_of
 from muntin.files.readable import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NAME = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]{36})?\.(?:parquet|json)")
 _WANTED = ("path", "size", "partitionValues", "modificationTime", "deletionVector")

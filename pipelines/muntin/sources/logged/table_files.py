@@ -11,26 +11,22 @@ order batches are read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
 from muntin.errors import ForgottenError, SourceError
 from muntin.files.paths import stats_of
 from muntin.files.some_rows import file_of
 from muntin.sources.listing import SourceFile
 from muntin.sources.logged.deletion_vectors import vector_files
+from muntin.sources.logged.log import Added, Commit, Log
 from muntin.sources.logged.table_changes import Step, last_steps, steps_of
+from muntin.sources.tables import TableSource
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.sources.logged.log import Added, Commit, Log
-    from muntin.sources.tables import TableSource
-
-    Stepped = list[tuple[Added, Step]]
+Stepped = list[tuple[Added, Step]]
 
 
 def table_files(

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from muntin.errors import SourceError
 from muntin.files.near import near
-from muntin.files.paths import names_in, path_of, stats_of
+from muntin.files.paths import Stat, names_in, path_of, stats_of
 from muntin.sources.logged.deletion_vectors import vector
 from muntin.sources.logged.log import Added, Commit, Log
 from muntin.sources.logged.table_checkpoint import checkpoint_files
@@ -28,12 +29,7 @@ from muntin.sources.logged.table_layout import (
     with_columns_of,
 )
 from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import Stat
-    from muntin.sources.tables import TableSource
+from muntin.sources.tables import TableSource
 
 _COMMIT = re.compile(r"(\d{20})\.json")
 _AT_ONCE = 16

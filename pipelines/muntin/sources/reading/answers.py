@@ -8,29 +8,22 @@ sums of doubles other last digits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from duckdb import DuckDBPyConnection
 
 from muntin.engine.versions import NEVER, met, valid_versions
 from muntin.sources.casts import SIGNED
-from muntin.sources.reading.dimension import versions_in
+from muntin.sources.reading.dimension import Dimension, Versions, versions_in
 from muntin.sources.reading.dimension_versions import text_hash
 from muntin.sources.reading.scan import quoted
+from muntin.sources.source import Source
 from muntin.states.columns import BATCH, EVENT_TIME, INSTANT, ROW_BATCH
+from muntin.states.frames import Ints
 from muntin.states.keys import DistinctValues
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from duckdb import DuckDBPyConnection
-
-    from muntin.sources.reading.dimension import Dimension, Versions
-    from muntin.sources.source import Source
-    from muntin.states.frames import Ints
-
 
 KEY, TIME, UNKNOWN = "muntin_key_number", "muntin_looked_up_at", "muntin_unknown_key"
 _KEYS, _PLACE = "muntin_keys", "muntin_place_read"

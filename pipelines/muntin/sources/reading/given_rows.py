@@ -7,18 +7,20 @@ the mend.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.durations import spell
+from muntin.definition.given_table import GivenTable
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
-from muntin.engine.given_spans import END, START, given_spans, repeated_rows
+from muntin.engine.given_spans import END, START, GivenSpans, given_spans, repeated_rows
 from muntin.errors import SourceError
 from muntin.sources.file_arguments import files
 from muntin.sources.file_source import FileSource
@@ -32,20 +34,15 @@ from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
+from muntin.sources.source import Source
+from muntin.sources.tables import TableSource
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import storable_type
+from muntin.states.frames import Ints
 from muntin.states.keys import contiguous
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Text = Callable[[str, int], str | None]  # name of a column, number of a row -> what stands there
 
-    from muntin.definition.given_table import GivenTable
-    from muntin.engine.given_spans import GivenSpans
-    from muntin.sources.source import Source
-    from muntin.sources.tables import TableSource
-    from muntin.states.frames import Ints
-
-    Text = Callable[[str, int], str | None]  # name of a column, number of a row -> what stands there
 
 _ALWAYS = Interval(0, 2**52)
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from muntin.aggregates.lifts import Narrowed, OfElement, OfNothing, PerGroup
+from muntin.aggregates.aggregate import Field
+from muntin.aggregates.lifts import Elements, Expression, Lift, Narrowed, OfElement, OfNothing, PerGroup
 from muntin.sources.sessions.aggregate_calls import narrowed
 from muntin.states.columns import SOURCE_ROWS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muntin.aggregates.aggregate import Field
-    from muntin.aggregates.lifts import Elements, Expression, Lift
 
 _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)"
 

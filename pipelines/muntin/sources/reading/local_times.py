@@ -25,20 +25,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
+from duckdb import DuckDBPyConnection
 
 from muntin.sources.reading.scan import literal
+from muntin.sources.source import Source
+from muntin.states.frames import Ints
 from muntin.windows.clock import first_change
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-    from muntin.sources.source import Source
-    from muntin.states.frames import Ints
 
 Fold = Literal[0, 1]
 FIRST, SECOND, CHANGE = "muntin_first", "muntin_second", "muntin_change"

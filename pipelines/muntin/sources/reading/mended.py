@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+import numpy as np
 
-    import numpy as np
-
-    from muntin.sources.source import Source
+from muntin.sources.source import Source
 
 
 class BadRow(NamedTuple):

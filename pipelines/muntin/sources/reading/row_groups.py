@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
-
-if TYPE_CHECKING:
-    from muntin.sources.source import Source
+from muntin.sources.source import Source
 
 ROW = "file_row_number"
 """DuckDB's name for the number of a row in its Parquet file, from 0."""

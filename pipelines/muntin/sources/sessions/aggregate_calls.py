@@ -6,18 +6,16 @@ DuckDB's parser says where the calls are; the rest of the text stays.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.errors import DefinitionError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Words = Sequence[tuple[int, bytes]]
+Edit = tuple[int, int, str]  # instead of the bytes [from, to)
 
-    # where a word of the text begins, in bytes, and the word in small letters
-    Words = Sequence[tuple[int, bytes]]
-    Edit = tuple[int, int, str]  # instead of the bytes [from, to)
 
 _SELECT = "SELECT "
 _CALLS = ("FUNCTION", "WINDOW_AGGREGATE")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -18,11 +18,7 @@ from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.per_thread import of_all_threads, of_this_thread
 from muntin.sources.sessions.listed_files import PLAIN, let_read
 from muntin.sources.sessions.time_limit import in_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from muntin.sources.source import Source
+from muntin.sources.source import Source
 
 _KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
 _NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')

@@ -12,12 +12,12 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import pyarrow as pa
 
@@ -28,11 +28,8 @@ from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.dialect import ENVELOPES, UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Facts = tuple[int, int, int | str]
-    _Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
+Facts = tuple[int, int, int | str]
+_Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
 
 
 _MARKS = {  # marks of UTF-32 begin as marks of UTF-16

@@ -10,17 +10,13 @@ DuckDB computes the arguments of a call for all rows, and all conditions of an A
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from muntin.aggregates.lifts import Narrowed, PerGroup
+from muntin.aggregates.lifts import Lift, Narrowed, PerGroup
 from muntin.sources.sessions.aggregate_calls import aggregate_calls, asked, nodes_of, parsed, syntax_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.aggregates.lifts import Lift
 
 _WRITTEN = "SELECT json_deserialize_sql(?::JSON)"
 

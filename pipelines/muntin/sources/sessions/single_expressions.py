@@ -6,15 +6,13 @@ Uses DuckDB's own parser.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.sources.sessions.aggregate_calls import asked, nodes_of, syntax_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BROKEN = "is not a SQL expression"
 _RESERVED = (

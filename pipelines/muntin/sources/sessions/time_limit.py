@@ -13,21 +13,17 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread, Timer
 from threading import enumerate as running
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.new_session import MEMORY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
 
 SECONDS = "MUNTIN_SQL_SECONDS"
 _at_work: set[duckdb.DuckDBPyConnection] = set()

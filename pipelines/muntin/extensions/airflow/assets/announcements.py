@@ -12,8 +12,9 @@ So each publication is announced once, and again only where a run ended between 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -22,16 +23,13 @@ from muntin.errors import StateError
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.records.reports_table import now_us
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import change_note
 from muntin.timeline.ledger import no_entries
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+KeysOf = Callable[[str, Sequence[int], Sequence[int]], Sequence[int]]
+Note = dict[str, Any]
 
-    from muntin.jobs.state.bound import Bound
-
-    KeysOf = Callable[[str, Sequence[int], Sequence[int]], Sequence[int]]
-    Note = dict[str, Any]
 
 NOTE = "announced.json"
 _NEW: Note = {"table": "", "number": 0, "segments": [], "left": [], "open": {}}

@@ -8,27 +8,22 @@ batch 1               *    *
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.jobs.published.window_tables import published
+from muntin.definition.kinds import Kind
+from muntin.jobs.published.window_tables import Published, published
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH, INSTANT
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
 from muntin.timeline.closing import closing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.kinds import Kind
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
 
 
 def closed_starts(bound: Bound, window: str, batches: Sequence[int]) -> list[int]:

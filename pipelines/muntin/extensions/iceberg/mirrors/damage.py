@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from muntin.errors import MuntinError, StateError
+from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
 from muntin.extensions.iceberg.mirrors.follow import mirror, problems_of
 from muntin.extensions.iceberg.mirrors.mirror import place_of
-from muntin.files.paths import path_of
+from muntin.files.paths import AnyPath, path_of
 from muntin.jobs.doctor.finding import Finding
 from muntin.jobs.published.mirrors import is_filled, note_mirror, problem_of_note
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.sending.notes import Patience
+from muntin.jobs.state.bound import Bound
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
 
 _LEFT = "none needed, as no snapshot names it; muntin doctor --mend FILE removes it"
 _MEND = (

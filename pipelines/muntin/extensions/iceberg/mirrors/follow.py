@@ -6,29 +6,23 @@ Delta's log decides. What the mirror has is asked of the mirror itself; what it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
 from muntin.extensions.iceberg.mirrors.mirror import Mirrored, Version
+from muntin.files.paths import AnyPath
 from muntin.jobs.published.mirrors import note_mirror
 from muntin.jobs.published.promotion import texts
-from muntin.jobs.published.window_tables import current
+from muntin.jobs.published.window_tables import Published, current
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent
-from muntin.jobs.sending.notes import mark_of, note_position, read_note
+from muntin.jobs.sending.notes import Patience, mark_of, note_position, read_note
+from muntin.jobs.state.bound import Bound
+from muntin.sinks.delivery import Position, Reach
 from muntin.sinks.errors import MovedError, SinkError
 from muntin.store.column_commits import commented
 from muntin.store.log_append import commits_between
 from muntin.store.paths import batches_of_windows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from muntin.extensions.iceberg.mirrors.declaration import IcebergSink
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.published.window_tables import Published
-    from muntin.jobs.sending.notes import Patience
-    from muntin.jobs.state.bound import Bound
-    from muntin.sinks.delivery import Position, Reach
 
 _TRIES = 8
 MOST_VERSIONS = 32

@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from muntin.errors import DefinitionError
 from muntin.extensions.page.html import zone_name
 from muntin.printable import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 LIGHT = {
     "ink": "#1c2430",

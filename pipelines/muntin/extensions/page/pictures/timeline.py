@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.instants import from_us, spell_instant
 from muntin.definition.spelling import many
 from muntin.extensions.page.pictures.drawing import Drawing, Mark, over_time
+from muntin.extensions.page.views.timeline import Bar, Timeline
+from muntin.extensions.page.views.trends import ListedBatch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Leads = Callable[[Bar], str | None]
 
-    from muntin.extensions.page.views.timeline import Bar, Timeline
-    from muntin.extensions.page.views.trends import ListedBatch
-
-    Leads = Callable[[Bar], str | None]
 
 _INCH = 11.0
 _LANE, _REST = 0.2, 1.35  # inches: of a lane of windows; of batches, axis and legend

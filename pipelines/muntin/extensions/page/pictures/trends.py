@@ -5,19 +5,16 @@ The pictures of results: one aggregate over time, a line for each key.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import from_us
 from muntin.extensions.page.pictures.drawing import Drawing, Mark, drawn, legend_label, over_time
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.extensions.page.views.batches import Trend
-    from muntin.extensions.page.views.results import Series
+from muntin.extensions.page.views.batches import Trend
+from muntin.extensions.page.views.results import Series
 
 _DOTS = 40  # windows up to which each has a dot
 

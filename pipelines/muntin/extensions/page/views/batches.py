@@ -6,27 +6,23 @@ The trends of a week, as pictures: name, unit, and a bar for each batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
+from muntin.extensions.page.views.held import Around
+from muntin.extensions.page.views.seen import Seen
 from muntin.extensions.page.views.tables import ROWS
 from muntin.extensions.page.views.trends import listed_batches, week
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_reports import batch_reports
-from muntin.jobs.records.batch_states import stretches
-from muntin.jobs.records.batch_status import batch_states
+from muntin.jobs.records.batch_states import BatchState, Stretch, stretches
+from muntin.jobs.records.batch_status import BatchStates, batch_states
+from muntin.jobs.records.reports import BatchReport
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints
 
-if TYPE_CHECKING:
-    from muntin.extensions.page.views.held import Around
-    from muntin.extensions.page.views.seen import Seen
-    from muntin.jobs.records.batch_states import BatchState, Stretch
-    from muntin.jobs.records.batch_status import BatchStates
-    from muntin.jobs.records.reports import BatchReport
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 

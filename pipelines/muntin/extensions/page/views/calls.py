@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import lasting, many
 from muntin.extensions.page.html import instant
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.views.commands import again, begin, clear
-from muntin.jobs.records.batch_states import ASK, CORRECT, NEED_A_PERSON, stretches
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.page.installation import Place
-    from muntin.extensions.page.views.held import Around
-    from muntin.jobs.inspect.status import PipelineStatus
-    from muntin.jobs.records.batch_states import Stretch
-    from muntin.jobs.records.reports import BatchReport
+from muntin.extensions.page.views.held import Around
+from muntin.jobs.inspect.status import PipelineStatus
+from muntin.jobs.records.batch_states import ASK, CORRECT, NEED_A_PERSON, Stretch, stretches
+from muntin.jobs.records.reports import BatchReport
 
 _TOLD = 3  # holes
 _MOST = 5  # stretches of batches

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.errors import VersionGoneError
-from muntin.extensions.page.views.seen import keys_of
+from muntin.extensions.page.views.seen import Key, Seen, keys_of
 from muntin.extensions.page.views.tables import ROWS, values_of
 from muntin.jobs.published.changes_since import Since, changes_since
 from muntin.jobs.published.revisions import CHANGE, OLD, REVISION
 from muntin.jobs.published.window_tables import current
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from muntin.extensions.page.views.seen import Key, Seen
 
 RECENT = 20
 """So many versions are looked back, unless a version is named."""

@@ -4,22 +4,17 @@ there is none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from muntin.definition.instants import instant_us
-from muntin.extensions.page.views.commands import again
+from muntin.extensions.page.views.commands import Again, again
+from muntin.extensions.page.views.seen import Key, Seen
 from muntin.extensions.page.views.trends import published_at
-from muntin.jobs.inspect.explain import explain
+from muntin.jobs.inspect.explain import Explained, Part, explain
 from muntin.jobs.inspect.one_key import value_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.extensions.page.views.commands import Again
-    from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.jobs.inspect.explain import Explained, Part
 
 PARTS = 200
 """So many states are shown."""

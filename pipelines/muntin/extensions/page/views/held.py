@@ -6,21 +6,17 @@ nothing without Airflow.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.errors import StateError
+from muntin.extensions.page.views.seen import Seen
 from muntin.jobs.publish.held import held_windows, unknown
-from muntin.jobs.records.attempts import attempts
+from muntin.jobs.records.attempts import Attempt, attempts
 from muntin.jobs.records.batch_states import ASK
 from muntin.jobs.records.batch_status import together
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.extensions.page.views.seen import Seen
-    from muntin.jobs.records.attempts import Attempt
 
 
 @dataclass(frozen=True, slots=True)

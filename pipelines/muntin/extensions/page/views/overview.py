@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
+from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
+from muntin.definition.time_limits import Freshness
 from muntin.errors import MuntinError
+from muntin.extensions.page.installation import Place
 from muntin.extensions.page.views.calls import Call, calls
-from muntin.extensions.page.views.held import NOTHING
+from muntin.extensions.page.views.held import NOTHING, Around
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.batch_status import BatchStates
 from muntin.jobs.records.verdicts import last_verdicts
-from muntin.jobs.state.bound import bind
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import newest_earlier
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.definition.time_limits import Freshness
-    from muntin.extensions.page.installation import Place
-    from muntin.extensions.page.views.held import Around
-    from muntin.jobs.records.batch_status import BatchStates
-    from muntin.jobs.state.bound import Bound
 
 RECENT = 10
 """Late and quarantined rows are counted in so many of the last batches."""

@@ -5,23 +5,16 @@ and how to begin it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
-from muntin.extensions.page.views.commands import again
-from muntin.extensions.page.views.seen import keys_of
-from muntin.jobs.inspect.plan import plan
+from muntin.extensions.page.views.commands import Again, again
+from muntin.extensions.page.views.seen import Key, Seen, keys_of
+from muntin.jobs.inspect.plan import Plan, plan
 from muntin.jobs.inspect.planned_windows import windows_of_batches
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from muntin.extensions.page.views.commands import Again
-    from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.jobs.inspect.plan import Plan
 
 MOST = 400
 """So many batches are planned on the page."""

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 
 from muntin.definition.time_limits import apart_us
-from muntin.extensions.page.views.seen import keys_of
+from muntin.extensions.page.views.seen import Key, Seen, keys_of
 from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.extensions.page.views.seen import Key, Seen
 
 KEYS = 5
 """The most lines in a picture; readers cannot tell more lines apart."""

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from muntin.definition.pipeline import Pipeline
 from muntin.errors import StateError
 from muntin.extensions.page.address import key_of, key_texts
+from muntin.extensions.page.installation import Place
 from muntin.jobs.inspect.selection import no_window
 from muntin.jobs.inspect.some_windows import Asked, newest_states, some_windows
 from muntin.jobs.published.as_defined import as_readers_know
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import bind_existing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
-
-    from muntin.definition.pipeline import Pipeline
-    from muntin.extensions.page.installation import Place
-    from muntin.jobs.state.bound import Bound
 
 Key = tuple[str | None, ...]
 

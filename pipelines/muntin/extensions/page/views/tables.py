@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from muntin.definition.instants import spell_instant
 from muntin.extensions.page.address import place_text
-from muntin.extensions.page.views.seen import keys_of
-from muntin.jobs.inspect.some_windows import Asked, refused_rows, some_windows
+from muntin.extensions.page.views.seen import Key, Seen, keys_of
+from muntin.jobs.inspect.some_windows import Asked, Place, refused_rows, some_windows
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.verdicts import last_verdicts
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.jobs.inspect.some_windows import Place
 
 ROWS = 50
 

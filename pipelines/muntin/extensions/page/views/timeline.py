@@ -8,25 +8,20 @@ batches      |----|----|-!--|....|----|  ! late rows   .... missing
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us
 from muntin.definition.kinds import Bounded, Chained
+from muntin.extensions.page.views.seen import Key, Seen
 from muntin.extensions.page.views.trends import ListedBatch, listed_batches, with_counts
 from muntin.jobs.inspect.one_key import combined_of_key, frames_from, one_row_each, rows_of_key
 from muntin.jobs.inspect.some_windows import Asked, some_windows
-from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.pending import Pending, pending_window
+from muntin.jobs.state.bound import Bound
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from muntin.extensions.page.views.seen import Key, Seen
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
 
 BATCHES = 24
 MOST = 500

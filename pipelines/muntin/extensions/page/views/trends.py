@@ -6,24 +6,21 @@ The batches of a pipeline in order: published, waiting and missing; and when a b
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.jobs.published.pending import Pending
 from muntin.jobs.records.report_files import bounds_of
 from muntin.jobs.records.reports_table import TABLE, read_reports
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from muntin.jobs.published.pending import Pending
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import Store
+from muntin.jobs.state.bound import Bound
+from muntin.states.frames import Ints
+from muntin.store.store import Store
 
 Standing = Literal["published", "read", "waiting", "missing"]
 

@@ -13,15 +13,16 @@ times reach there.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.schedule import Interval
-from muntin.files.paths import names_in
+from muntin.files.paths import AnyPath, names_in
 from muntin.files.readable import opened
 from muntin.jobs.inputs.dimensions.read_dimensions import (
     ALWAYS,
@@ -31,23 +32,17 @@ from muntin.jobs.inputs.dimensions.read_dimensions import (
     read_dimensions,
 )
 from muntin.jobs.published.pending import accumulated, readable
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import change_note, read_note
 from muntin.sources.reading.answers import MET
-from muntin.sources.reading.dimension import Versions, versions_of
+from muntin.sources.reading.dimension import Dimension, Versions, versions_of
 from muntin.states.columns import BATCH
 from muntin.states.frames import NO_INTS, Ints
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import whole_content
 from muntin.store.paths import DIMENSIONS, LOOKED_UP, parse_states_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.dimension import Dimension
-    from muntin.store.store import File
+from muntin.store.store import File
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 _NOTE = "dimensions.json"

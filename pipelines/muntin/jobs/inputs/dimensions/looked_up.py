@@ -4,8 +4,10 @@ answers still hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,22 +17,16 @@ from muntin.definition.instants import from_us
 from muntin.files.readable import opened
 from muntin.jobs.inputs.dimensions.changed_rows import lookup_changes, noted_versions
 from muntin.jobs.inputs.dimensions.read_dimensions import version_at
+from muntin.jobs.state.bound import Bound
 from muntin.sources.reading.answers import MET
-from muntin.sources.reading.dimension import FOREVER
+from muntin.sources.reading.dimension import FOREVER, Versions
 from muntin.states.columns import BATCH, INSTANT
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
 from muntin.store.paths import LOOKED_UP
 from muntin.store.shared_files import within
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.reading.dimension import Versions
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
+from muntin.store.store import File
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 

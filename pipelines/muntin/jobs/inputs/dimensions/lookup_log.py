@@ -8,31 +8,26 @@ the batch is read again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from blake3 import blake3
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.replaced_batches import replace_batches
 from muntin.sources.reading.answers import MET
 from muntin.states.columns import BATCH
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.batch_facts import batches_of
 from muntin.store.parquet import Encoding, write_named
 from muntin.store.paths import LOOKED_UP, StatesPath
 from muntin.store.shared_files import write_shared
-from muntin.store.store import Texts
-from muntin.timeline.batches import UNDECIDED, Batches
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.states.frames import Ints
-    from muntin.store.store import File
-    from muntin.timeline.batches import Versions
+from muntin.store.store import File, Texts
+from muntin.timeline.batches import UNDECIDED, Batches, Versions
 
 _LOOKUP, _KEY, _FIRST, _LAST, _ANSWER = MET.names[1:]
 TEXTS = Texts(

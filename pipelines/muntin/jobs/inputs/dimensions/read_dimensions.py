@@ -8,33 +8,28 @@ Hashes of keys and answers, nothing is read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
+from muntin.jobs.state.bound import Bound
 from muntin.sources.file_source import FileSource
-from muntin.sources.listing import source_files
+from muntin.sources.listing import SourceFile, source_files
 from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.answers import MET
+from muntin.sources.reading.dimension import Dimension, Versions
 from muntin.sources.reading.dimension_versions import read_dimension
+from muntin.sources.reading.lookup import Lookup
+from muntin.sources.source import Source
+from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.parquet import write_named
 from muntin.store.paths import DIMENSIONS
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.reading.dimension import Dimension, Versions
-    from muntin.sources.reading.lookup import Lookup
-    from muntin.sources.source import Source
-    from muntin.states.frames import Ints
 _KEY, _FIRST, _LAST, _ANSWER = MET.names[2:]
 ALWAYS = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
 """All times, microseconds."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.source import Source
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile
+from muntin.sources.source import Source
 
 _INSPECTED = 400  # intervals, until one has files
 

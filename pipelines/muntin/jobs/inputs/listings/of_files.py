@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.listings.of_several import check_kept
+from muntin.jobs.records.reports import ReadFile
 from muntin.jobs.records.reports_table import manifest
+from muntin.jobs.state.bound import Bound
+from muntin.sources.file_source import FileSource
 from muntin.sources.listing import SourceFile, check_found, check_ready, digest, source_files
 from muntin.sources.path_templates import folders_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.records.reports import ReadFile
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.file_source import FileSource
 
 
 def inputs(

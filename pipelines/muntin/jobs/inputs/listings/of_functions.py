@@ -10,16 +10,19 @@ batch and no version says that they are the same.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from muntin.definition.instants import from_us, label, spell_instant
+from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError, SourceError
-from muntin.files.paths import sizes_below, stats_of
+from muntin.files.paths import AnyPath, sizes_below, stats_of
 from muntin.jobs.inputs.listings.listing import Inputs, first_intervals
 from muntin.jobs.published.pending import expired_to
 from muntin.jobs.records.reports_table import manifest
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import read_note
 from muntin.sources.functions import FunctionSource
 from muntin.sources.given_streams import pieces, stream_of
@@ -28,13 +31,6 @@ from muntin.store.disk import write_whole
 from muntin.store.parquet import write_named
 from muntin.store.paths import name_of
 from muntin.store.state import ROWS, claim_home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.files.paths import AnyPath
-    from muntin.jobs.state.bound import Bound
 
 _NOTE = "kept.json"
 

@@ -7,29 +7,26 @@ Batches that were read and whose files are gone since.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.inputs.listings.listing import Inputs, listing
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import report_of_source
-from muntin.states.frames import is_among
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile
+from muntin.states.frames import Flags, is_among
+from muntin.timeline.batches import Batches
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.states.frames import Flags
-    from muntin.timeline.batches import Batches
 _NAMED = 5
 
 

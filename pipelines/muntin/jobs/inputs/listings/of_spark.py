@@ -5,16 +5,13 @@ A run has files: see `jobs/inputs/materialised`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from muntin.definition.schedule import Interval
 from muntin.jobs.inputs.listings.listing import Inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile
 
 UNKNOWN = "only Spark can tell what rows there are, and it was not started"
 

@@ -5,23 +5,20 @@ They never change; a clock that went wrong may add some later.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_several import check_kept
 from muntin.jobs.records.reports_table import manifest
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile
 from muntin.sources.logged.table_files import in_full, log_of, table_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.tables import TableSource
+from muntin.sources.tables import TableSource
 
 
 def inputs(

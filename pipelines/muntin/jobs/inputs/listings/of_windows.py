@@ -5,22 +5,18 @@ A file never changes; the upstream may publish other files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from muntin.definition.schedule import Interval
 from muntin.jobs.inputs.listings.listing import Inputs, first_interval
 from muntin.jobs.inputs.upstream import other_windows, upstream
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.listing import not_there
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from muntin.definition.schedule import Interval
-    from muntin.jobs.state.bound import Bound
-    from muntin.sources.listing import SourceFile
-    from muntin.sources.upstream_windows import WindowSource
+from muntin.jobs.state.bound import Bound
+from muntin.sources.listing import SourceFile, not_there
+from muntin.sources.upstream_windows import WindowSource
 
 
 def inputs(
