@@ -53,7 +53,7 @@ def home(tmp_path: Path, hook: Webhook) -> Home:
     project = write_project(tmp_path / "project")
     file = project / "dags/shop.py"
     told = 'keys=["who"],\n    alerts=alerts.to("alerts", quarantined=0.1, silent_after="1s"),'
-    text = file.read_text(encoding="utf-8").replace("import Pipeline, ", "import Pipeline, alerts, ").replace('keys=["who"],', told)
+    text = file.read_text(encoding="utf-8").replace("from muntin import ", "from muntin import alerts, ", 1).replace('keys=["who"],', told)
     text = text.replace("airflow_dag(shop)", 'airflow_dag(shop, default_args={"on_execute_callback": hold})')
     file.write_text(HOLD.format(file=tmp_path / "hold") + text, encoding="utf-8")
     made = make_home(tmp_path / "home", state=tmp_path / "state")
