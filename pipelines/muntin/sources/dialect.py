@@ -10,7 +10,8 @@ from typing import Any, Literal
 from muntin.errors import DefinitionError
 
 UTF_8 = "utf-8"
-ENVELOPES = "envelopes"
+JSON: Literal["json"] = "json"
+ENVELOPES: Literal["envelopes"] = "envelopes"
 _THOUSANDS = ("", ".", ",", " ", "'")
 # of names and of source code, not of files
 _NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
@@ -28,7 +29,8 @@ class Dialect:
         header: the names of the columns, of a file without a header; () if the first line is the header.
         thousands: what stands between the thousands of a number; "": nothing does.
         skip_lines: how many lines at the begin of a file are no part of its rows and header.
-        envelopes: whether each line is a message of Debezium.
+        of: "json" of objects, a line each unless they are one array or stand over several lines; `ENVELOPES`
+            of messages of Debezium; "" of other text.
     """
 
     quote: str = '"'
@@ -38,13 +40,13 @@ class Dialect:
     header: tuple[str, ...] = ()
     thousands: str = ""
     skip_lines: int = 0
-    envelopes: bool = False
+    of: Literal["", "json", "envelopes"] = ""
 
     @property
     def made_plain(self) -> str:
-        """How a file becomes plain text: its encoding and, behind a plus, lines to skip or `ENVELOPES`."""
-        if self.envelopes:
-            return f"{self.encoding}+{ENVELOPES}"
+        """How a file becomes plain text: its encoding and, behind a plus, lines to skip or what it is of."""
+        if self.of:
+            return f"{self.encoding}+{self.of}"
         return f"{self.encoding}+{self.skip_lines}" if self.skip_lines else self.encoding
 
     @property
@@ -53,7 +55,7 @@ class Dialect:
         return {
             each.name: getattr(self, each.name)
             for each in fields(self)
-            if getattr(self, each.name) != each.default
+            if getattr(self, each.name) not in (each.default, JSON)
         }
 
 

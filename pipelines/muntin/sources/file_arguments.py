@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.old_names import old_names_refused
-from muntin.sources.dialect import Dialect, FileFormat, refuse_unless
+from muntin.sources.dialect import ENVELOPES, JSON, Dialect, FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.path_templates import Format, check_names, check_template, format_of
 from muntin.sources.row_source import LookBack, checked_terms
@@ -103,7 +104,7 @@ def files(
     if rows is not None and changes is not None:
         raise DefinitionError("changes: rows= says already how rows become facts; leave one of them out")
     form, written = _format(format, str(path))
-    if written.dialect.envelopes:
+    if written.dialect.of == ENVELOPES:
         from muntin.sources.envelopes import rows_of_changes, time_of_changes, types_of_changes
 
         rows, event_time = rows_of_changes(rows or changes), time_of_changes(as_at(event_time))
@@ -131,7 +132,7 @@ def files(
         form,
         all_files,
         written.delimiter,
-        written.dialect,
+        replace(written.dialect, of=written.dialect.of or JSON) if form == "json" else written.dialect,
         on_bad_file,
         ready,
         on_schema,
@@ -150,5 +151,5 @@ def _format(given: object, path: str) -> tuple[Format, FileFormat]:
     name = given.name if isinstance(given, FileFormat) else given
     check_choice("format", name, ("parquet", "csv", "jsonl", "debezium"))
     if name == "debezium":
-        return "json", FileFormat("jsonl", dialect=Dialect(envelopes=True))
+        return "json", FileFormat("jsonl", dialect=Dialect(of=ENVELOPES))
     return ("json" if name == "jsonl" else cast("Format", name)), written

@@ -19,7 +19,7 @@ import numpy as np
 
 from muntin.errors import SourceError
 from muntin.sources.casts import is_rounded
-from muntin.sources.dialect import UTF_8
+from muntin.sources.dialect import JSON, UTF_8
 from muntin.sources.path_templates import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
@@ -49,7 +49,10 @@ def taken_apart(
         out, how = Mended(source, paths), source.dialect
         if how.made_plain != UTF_8:
             out = Mended(
-                replace(source, dialect=replace(how, encoding=UTF_8, skip_lines=0, envelopes=False)), paths
+                replace(
+                    source, dialect=replace(how, encoding=UTF_8, skip_lines=0, of=JSON if how.of else "")
+                ),
+                paths,
             )
         for number, path in enumerate(paths):
             if messages := source.content(path):  # the line of a message is its offset

@@ -25,8 +25,9 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.files.weighted_cache import WeightedCache
-from muntin.sources.dialect import ENVELOPES, UTF_8
+from muntin.sources.dialect import ENVELOPES, JSON, UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
+from muntin.sources.sessions.json_lines import BEGIN, are_lines, in_lines
 
 Facts = tuple[int, int, int | str]
 _Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
@@ -103,11 +104,13 @@ class DamagedError(SourceError):
 
 
 def is_plain(path: str, encoding: str) -> bool:
-    """Whether a file is plain text as it stands. `encoding`: of a file without a byte order mark."""
-    if encoding != UTF_8 or path.lower().endswith((".gz", ".zst")):
+    """Whether a file is plain text as it stands. `encoding`: as `Dialect.made_plain` says it."""
+    if encoding not in (UTF_8, f"{UTF_8}+{JSON}") or path.lower().endswith((".gz", ".zst")):
         return False
-    with suppress(OSError, StorageError), opened(path, MOST_OF_A_MARK) as raw:  # which reading tells
-        return not mark_of(raw.read(MOST_OF_A_MARK))
+    first = MOST_OF_A_MARK if encoding == UTF_8 else BEGIN
+    with suppress(OSError, StorageError), opened(path, first) as raw:  # which reading tells
+        begin = raw.read(first)
+        return not mark_of(begin) and (encoding == UTF_8 or are_lines(begin))
     return True
 
 
@@ -160,10 +163,13 @@ def content(path: str, how: str) -> bytes:
 def parts(path: str, how: str) -> Iterator[bytes]:
     """The content of a file in UTF-8, in parts. `how`: as `Dialect.made_plain` says it."""
     encoding, _, skipped = how.partition("+")
-    if skipped == ENVELOPES:
-        from muntin.sources.envelopes import flattened_lines
+    if skipped in (JSON, ENVELOPES):
+        objects = in_lines(in_utf_8(_unpacked(path), encoding))
+        if skipped == ENVELOPES:
+            from muntin.sources.envelopes import flattened_lines
 
-        yield from flattened_lines(in_utf_8(_unpacked(path), encoding))
+            objects = flattened_lines(objects)
+        yield from objects
         return
     left = int(skipped or 0)
     for part in in_utf_8(_unpacked(path), encoding):
