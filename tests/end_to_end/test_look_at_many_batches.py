@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import pyarrow as pa
 import pytest
 
 from muntin import Limits, Pipeline, run, sources, windows
@@ -19,12 +20,13 @@ from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from tests.case_counts import at_length
 from tests.end_to_end.hourly import HOUR, START
+from tests.tables.delta_tables import append
 
 
 @contextmanager
-def counted(port: int) -> Iterator[tuple[str, list[str]]]:
-    """The address of a server that hands requests on to another, and the requests."""
-    requests: list[str] = []
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The requests to the object store from here on: a server hands them on."""
+    requests, port = list[str](), os.environ["AWS_ENDPOINT_URL"].rpartition(":")[2]
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -55,7 +57,8 @@ def counted(port: int) -> Iterator[tuple[str, list[str]]]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", requests
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        yield requests
         server.shutdown()
 
 
@@ -76,8 +79,20 @@ def test_an_object_store_is_listed_once_for_a_thousand_keys(
         limits=Limits(settle_after=0),
     )
     run(pipeline, root=tmp_path, start=START, end=START + batches * HOUR, spark=Local(2))
-    with counted(int(os.environ["AWS_ENDPOINT_URL"].rpartition(":")[2])) as (address, requests):
-        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+    with counted(monkeypatch) as requests:
         assert changed_files(bind(pipeline, tmp_path), None).why == {}
     assert [each.partition("?")[0].partition(" ")[0] for each in requests] == ["GET"] * -(-batches // 1000), requests
     assert all("list-type=2" in each for each in requests)
+
+
+def test_the_log_of_a_table_is_listed_and_each_commit_is_read_once(s3_bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table({"at": pa.array([START], pa.timestamp("us", "UTC"))})
+    for at in range(3):
+        append(f"{s3_bucket}/table", rows, START + at * HOUR)
+    with counted(monkeypatch) as requests:
+        for _ in range(2):
+            assert len(sources.table(f"{s3_bucket}/table", event_time="at").log().made_us) == 3
+    assert sorted(each.partition(" ")[0] + ("" if "list-type" in each else " of a commit") for each in requests) == [
+        *["GET"] * 2,
+        *["GET of a commit"] * 3,
+    ], requests

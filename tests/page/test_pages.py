@@ -248,10 +248,13 @@ def test_the_plan_lists_batches_and_windows(made: Sensors, get: Get) -> None:
     file.write_bytes(kept + b"2024-01-01T01:40:00+00:00,a,1\n")
     try:
         page = get("plan?from=2024-01-01&to=2024-01-01T04:00")
+        foreseen = words(get("plan"))
     finally:
         file.write_bytes(kept)
     assert [row[1] for row in table(page)] == ["unchanged", "changed", "missing", "unchanged"]
     said = words(page)
+    assert "1 batch changed at the source, oldest 2024-01-01 01:00; to be read again by the next run." in foreseen
+    assert "changed at the source" not in words(get("plan"))
     assert "a file has another size" in said
     assert "a run of this range fails" in said
     assert "hour Windows of 3 batches are derived anew; 2 of them are published now, about 6 expected." in said

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from muntin import Pipeline, read, sources, windows
+from muntin import Limits, Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import SourceError
@@ -88,6 +88,18 @@ def test_a_past_that_lost_rows_is_reported_and_does_not_hold_back_what_is_new(tm
         assert line.startswith("1 batch changed at the source, oldest 2024-05-01 01:00, and cannot be read: ")
         assert "(DELETE, 2024-05-01T01:48) removed or changed rows" in line
         assert totals(pipeline, root) == [9, 2, 4]
+
+
+def test_more_late_commits_than_the_limit_are_left_and_named(tmp_path: Path, table: Path) -> None:
+    pipeline, root = hourly(table, limits=Limits(max_changed=1)), tmp_path / "state"
+    run(pipeline, root, 0, 3)
+    for hour in range(2):
+        append(table, rows(hour, 8), START + (hour + 0.5) * HOUR)
+    (line,) = run(pipeline, root, 3, 4).unsettled
+    assert line.startswith("2 batches changed at the source, oldest 2024-05-01 00:00, more than max_changed=1 of limits")
+    assert totals(pipeline, root) == [1, 2, 4]
+    run(pipeline, root, 0, 2)
+    assert (totals(pipeline, root), run(pipeline, root, 3, 4).unsettled) == ([9, 10, 4], ())
 
 
 def test_a_table_that_is_made_anew_is_compared_from_its_first_commit(tmp_path: Path, table: Path) -> None:

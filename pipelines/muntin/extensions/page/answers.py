@@ -19,7 +19,7 @@ from muntin.extensions.page.views.changes import revised_table
 from muntin.extensions.page.views.explained import Runs, reported
 from muntin.extensions.page.views.held import Around, held
 from muntin.extensions.page.views.overview import line
-from muntin.extensions.page.views.planned import planned
+from muntin.extensions.page.views.planned import changed, planned
 from muntin.extensions.page.views.seen import Seen, chosen_key, seen
 from muntin.extensions.page.views.tables import refused_table, verdicts, window_table
 from muntin.extensions.page.views.timeline import BATCHES, Bar, timeline
@@ -81,7 +81,10 @@ def answer(  # noqa: C901, PLR0912 - a case for each page
             view = {"table": batch_table(at, skip, states_of(at, now_us, around)), "skip": skip}
         case "plan":
             start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
-            view = {"shown": planned(at, start, end) if start and end else None}
+            view = {
+                "shown": planned(at, start, end) if start and end else None,
+                "changed": "" if start and end else changed(at, now_us),
+            }
         case "quarantine":
             view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
         case "suites":

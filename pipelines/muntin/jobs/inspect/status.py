@@ -11,6 +11,7 @@ import numpy as np
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.pipeline import Pipeline
+from muntin.definition.schedule import Interval
 from muntin.definition.time_limits import Freshness, freshness
 from muntin.files.paths import AnyPath, folders_in, sizes_below
 from muntin.jobs.inputs.changed_past import changed_past, unsettled
@@ -186,13 +187,17 @@ def status(
         missing=tuple((from_us(a), from_us(b)) for a, b in holes),
         sinks=tuple(standings(bound)),
         unsettled=tuple(unsettled(bound.folder)),
-        changed=_changed(bound, from_us(now_us)) if compared else None,
+        changed=changed_batches(bound, None, from_us(now_us)) if compared else None,
     )
 
 
-def _changed(bound: Bound, now: datetime) -> tuple[datetime, ...]:
-    """The starts of the batches that have changed at the source."""
-    past = changed_past(bound, None, now)
+def changed_batches(
+    bound: Bound, intervals: Sequence[Interval] | None, now: datetime
+) -> tuple[datetime, ...]:
+    """The starts of the batches that have changed at the source, as far as a run of some intervals looks;
+    None: of all.
+    """
+    past = changed_past(bound, intervals, now)
     changed = {*past.why, *past.sources.waiting, *past.sources.unreadable}
     return tuple(from_us(each.start_us) for each in sorted(changed))
 

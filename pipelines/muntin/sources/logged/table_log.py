@@ -117,7 +117,10 @@ def table_log(source: TableSource) -> TableLog:
     """The log of a table."""
     root = source.path
     folder = f"{root}/_delta_log"
-    versions = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))
+    listed = {
+        int(match[1]): stat for name, stat in names_in(folder).items() if (match := _COMMIT.fullmatch(name))
+    }
+    versions = sorted(listed)
     if not versions:
         there = near(folder)
         mend = f"mend the path in sources.table(...){f'; {there}' if there else ''}"
@@ -128,7 +131,8 @@ def table_log(source: TableSource) -> TableLog:
             f"{folder}: the commit of version {lost[0]} is lost, so nobody knows which rows it added; bring"
             " it back"
         )
-    facts = stats_of([_path(root, version) for version in versions])
+    facts = {_path(root, version): stat for version, stat in listed.items() if stat}
+    facts |= stats_of([path for version in versions if (path := _path(root, version)) not in facts])
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         commit_times_us = threads.map(
             lambda version: _made_us(root, version, facts.get(_path(root, version))), versions

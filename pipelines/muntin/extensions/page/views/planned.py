@@ -7,12 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from muntin.definition.instants import instant_us
-from muntin.errors import DefinitionError
+from muntin.definition.instants import from_us, instant_us
+from muntin.definition.spelling import many
+from muntin.errors import DefinitionError, SourceError
 from muntin.extensions.page.views.commands import Again, again
 from muntin.extensions.page.views.seen import Key, Seen, keys_of
 from muntin.jobs.inspect.plan import Plan, plan
 from muntin.jobs.inspect.planned_windows import windows_of_batches
+from muntin.jobs.inspect.status import changed_batches
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 
@@ -49,6 +51,20 @@ class Planned:
     plan: Plan
     touched: tuple[Touched, ...]
     again: Again | None
+
+
+def changed(at: Seen, now_us: int) -> str:
+    """A sentence on the newest thousand batches, as far as they have changed at the source; "" of none."""
+    try:
+        starts = changed_batches(at.bound, [], from_us(now_us))
+    except SourceError as wrong:
+        return f"The source cannot be compared: {wrong}"
+    return (
+        f"{many(len(starts), 'batch')} changed at the source, oldest {starts[0]:%Y-%m-%d %H:%M}; to be read"
+        " again by the next run."
+        if starts
+        else ""
+    )
 
 
 def planned(at: Seen, start: datetime, end: datetime) -> Planned:
