@@ -99,6 +99,12 @@ def test_a_batch_without_rows_is_empty_and_known_to_be(world: World) -> None:
     assert world.asked() == []
 
 
+def test_a_frame_without_rows_need_have_no_types(tmp_path: Path) -> None:
+    GIVEN["refused"] = pl.DataFrame({"at": [], "city": [], "x": []})
+    pipeline = hourly(sources.function(give_refused, event_time="at"))
+    assert [each.rows_read for each in run(pipeline, root=tmp_path, start=START, end=hour(2), spark=Local(2)).batches] == [0, 0]
+
+
 def test_allow_missing_takes_a_batch_that_is_not_there_as_empty(world: World) -> None:
     del world.hours[1]
     report = world.run(0, 3, allow_missing=True)

@@ -68,6 +68,14 @@ ARGUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "parquet": lambda: {"source": sources.files("x/{start:%Y-%m-%d}", event_time="at", format="parquet")},
     "jsonl": lambda: {"source": sources.files("x/{start:%Y-%m-%d}", event_time="at", format="jsonl")},
     "a function": lambda: {"source": sources.function(print, event_time="at", version="1")},
+    "a database": lambda: {
+        "source": sources.sql(
+            "postgresql://db.internal/shop",
+            "SELECT * FROM orders WHERE ordered >= {start} AND ordered < {end}",
+            event_time="ordered",
+            changed="updated_at",
+        )
+    },
     "a unit": lambda: {"source": sources.files("{start:%Y-%m-%d}.parquet", event_time=at("ts", unit="ms"))},
     "rows that are one object for all sources": lambda: {
         "source": sources.files("{start:%Y-%m-%d}.parquet", event_time="at", rows=events(id="id", operation="op", within="1d"))

@@ -17,6 +17,7 @@ EXTRAS = {
     "uvicorn": "page",
     "obstore": "s3",
     "psycopg": "postgres",
+    "adbc_driver_postgresql": "sql",
     "pymysql": "mysql",
     "redis": "redis",
     "confluent_kafka": "kafka",

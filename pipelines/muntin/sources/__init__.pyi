@@ -1,5 +1,6 @@
 from muntin.extensions.iceberg.source.declaration import iceberg
 from muntin.extensions.kafka.source import kafka
+from muntin.extensions.sql.source import sql
 from muntin.sources.dialect import csv, jsonl
 from muntin.sources.file_arguments import files
 from muntin.sources.functions import function
@@ -22,6 +23,7 @@ __all__ = [
     "kafka",
     "lookup",
     "spark",
+    "sql",
     "table",
     "windows",
 ]

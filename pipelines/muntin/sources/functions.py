@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from muntin.definition.function_marks import mark
 from muntin.definition.schedule import Schedule
@@ -42,6 +42,11 @@ class FunctionSource(LastingFiles):
         inner = self.fetch.func if isinstance(self.fetch, partial) else self.fetch
         return f"sources.function: {getattr(inner, '__qualname__', type(inner).__qualname__)}"
 
+    @property
+    def for_tasks(self) -> Self:
+        """The source without the function, and what it holds: tasks read the files of its rows."""
+        return replace(self, fetch=_was_asked, version=None)
+
     def versions(self, spans: Sequence[tuple[datetime, datetime]]) -> list[str]:
         """The version of the rows of each span, as they are by now."""
         return [self.version(*span) if callable(self.version) else str(self.version) for span in spans]
@@ -52,6 +57,10 @@ class FunctionSource(LastingFiles):
 
     def below(self, home: str | Path) -> Self:  # noqa: ARG002 - the function knows where rows are
         return self
+
+
+def _was_asked(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a definition
+    raise AssertionError("tasks read the files that were written of the rows")
 
 
 @old_names_refused

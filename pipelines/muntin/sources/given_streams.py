@@ -42,9 +42,15 @@ def stream_of(given: Any, event_time: str) -> Iterator[pa.RecordBatchReader]:  #
         yield stream
 
 
-def pieces(stream: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """The rows in tables of `ROWS`, however they come; an empty table where there are no rows."""
-    schema = pa.schema([pa.field(each.name, stored_type(each.type, each.name)) for each in stream.schema])
+def pieces(stream: pa.RecordBatchReader, event_time: str) -> Iterator[pa.Table]:
+    """The rows in tables of `ROWS`, however they come; an empty table where there are no rows.
+
+    Event times without a type, as an empty frame has them, are texts.
+    """
+    kinds = {each.name: stored_type(each.type, each.name) for each in stream.schema}
+    if pa.types.is_null(kinds[event_time]):
+        kinds[event_time] = pa.string()
+    schema = pa.schema([*kinds.items()])
     held, count, given = list[pa.RecordBatch](), 0, False
     for batch in stream:
         held.append(batch)

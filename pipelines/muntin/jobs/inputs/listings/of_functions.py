@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from muntin.definition.instants import from_us, label, spell_instant
 from muntin.definition.schedule import Interval
@@ -55,7 +54,7 @@ def inputs(
     if absent and not allow_missing:
         raise not_there(_absent(bound, min(absent)))
     files |= {each: [] if each in absent else _files(bound, each, _note(bound, each)) for each in stale}
-    return Inputs(files, {}, replace(source, fetch=_was_fetched, version=None))
+    return Inputs(files, {}, source.for_tasks)
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
@@ -126,8 +125,8 @@ def _versions(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, str
         return {}
     try:
         now = source.versions([_span(each) for each in intervals])
-    except MuntinError:
-        raise
+    except MuntinError as wrong:
+        raise SourceError(f"{_call(bound, intervals[0])}: its version: {wrong}") from wrong
     except Exception as wrong:
         raise SourceError(
             f"{_call(bound, intervals[0])}: its version failed: {type(wrong).__name__}: {wrong}; mend what"
@@ -151,7 +150,7 @@ def _fetched(bound: Bound, interval: Interval, version: str | None) -> bool:
         with stream_of(given, source.event_time) as stream:
             files = [
                 write_named(table, folder, partial(_named, number))
-                for number, table in enumerate(pieces(stream))
+                for number, table in enumerate(pieces(stream, source.event_time))
             ]
     except MuntinError as wrong:
         if not isinstance(wrong, SourceError):
@@ -213,7 +212,3 @@ def _call(bound: Bound, interval: Interval) -> str:
 
 def _source(bound: Bound) -> FunctionSource:
     return bound.source  # type: ignore[return-value]  # this listing is that of this kind
-
-
-def _was_fetched(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a definition
-    raise AssertionError("tasks read the files that were written of the rows")
