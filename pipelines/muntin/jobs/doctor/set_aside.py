@@ -13,9 +13,8 @@ from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.records.reports_table import TABLE as REPORTS
 from muntin.jobs.records.verdicts import TABLE as VERDICTS
 from muntin.jobs.state.bound import Bound
-from muntin.jobs.state.fingerprint import fingerprint
+from muntin.jobs.state.fingerprint import fingerprint, keeps_even_frames
 from muntin.jobs.state.forgotten_log import newest_number
-from muntin.jobs.state.renaming import keeps_even_frames
 from muntin.store.log_check import HINT, problems_of_log
 from muntin.store.paths import TIERS
 from muntin.store.state import OWNER_FILE, claim_anew, problem_of_mark

@@ -14,9 +14,9 @@ from muntin.definition.frame_sets import FrameSet, frame_sets
 from muntin.definition.relative_paths import readable
 from muntin.files.paths import path_of
 from muntin.jobs.state import definition_note
-from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
+from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint, keeps_even_frames
 from muntin.jobs.state.given_spans import with_tables
-from muntin.jobs.state.renaming import keeps_even_frames, name_of_state, take_over
+from muntin.jobs.state.home import name_of_state, take_over
 from muntin.states.forgotten_keys import NONE, Hashed
 from muntin.store import state
 from muntin.store.paths import IDS, LOOKED_UP, folder_of

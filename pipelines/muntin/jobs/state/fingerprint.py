@@ -13,7 +13,10 @@ from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Schedule
+from muntin.files.paths import AnyPath
+from muntin.jobs.state.definition_note import noted_facts
 from muntin.sources.reading.lift_sql import facts_of
+from muntin.store.state import states_of
 from muntin.windows.clock import zone
 
 _NAMING = 1  # of states and definitions: another number, and each state begins anew
@@ -105,3 +108,27 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     facts += [{"lateness": late}] if (late := pipeline.windows[window].lateness_us) else []
     facts += [{"keys": pipeline.keys_of(window)}] if pipeline.keys_of(window) != tuple(pipeline.keys) else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]
+
+
+def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
+    """Whether frames of a pipeline that lost its other windows keep one width, though they could be longer:
+    a state of it has such frames, and no state has the longer frames.
+
+    Else the whole source would be read again, which may be gone.
+
+    Args:
+        pipeline: the definition.
+        home: the folder of its states.
+    """
+    even = {frames.table for frames in frame_sets(pipeline, even=True)}
+    longer = {frames.table for frames in frame_sets(pipeline)} - even
+    if not longer or (home / fingerprint(pipeline)).is_dir():
+        return False
+    tables_of_states = {
+        state.name: {table for table, *_ in (noted_facts(state) or {}).get("frames", ())}
+        for state in states_of(home)
+    }
+    before = fingerprint(pipeline, even=True) in tables_of_states or any(
+        even <= tables for tables in tables_of_states.values()
+    )
+    return before and not any(longer & tables for tables in tables_of_states.values())

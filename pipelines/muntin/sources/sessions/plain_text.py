@@ -27,7 +27,6 @@ from muntin.files.paths import stat_of
 from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.dialect import ENVELOPES, JSON, UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
-from muntin.sources.sessions.json_lines import BEGIN, are_lines, in_lines
 
 Facts = tuple[int, int, int | str]
 _Text = tuple[Facts, bytes | SpooledTemporaryFile[bytes], int]
@@ -107,10 +106,13 @@ def is_plain(path: str, encoding: str) -> bool:
     """Whether a file is plain text as it stands. `encoding`: as `Dialect.made_plain` says it."""
     if encoding not in (UTF_8, f"{UTF_8}+{JSON}") or path.lower().endswith((".gz", ".zst")):
         return False
-    first = MOST_OF_A_MARK if encoding == UTF_8 else BEGIN
+    of_json = encoding != UTF_8
+    if of_json:
+        from muntin.sources.sessions.json_lines import BEGIN, are_lines
+    first = BEGIN if of_json else MOST_OF_A_MARK
     with suppress(OSError, StorageError), opened(path, first) as raw:  # which reading tells
         begin = raw.read(first)
-        return not mark_of(begin) and (encoding == UTF_8 or are_lines(begin))
+        return not mark_of(begin) and (not of_json or are_lines(begin))
     return True
 
 
@@ -164,6 +166,8 @@ def parts(path: str, how: str) -> Iterator[bytes]:
     """The content of a file in UTF-8, in parts. `how`: as `Dialect.made_plain` says it."""
     encoding, _, skipped = how.partition("+")
     if skipped in (JSON, ENVELOPES):
+        from muntin.sources.sessions.json_lines import in_lines
+
         objects = in_lines(in_utf_8(_unpacked(path), encoding))
         if skipped == ENVELOPES:
             from muntin.sources.envelopes import flattened_lines
