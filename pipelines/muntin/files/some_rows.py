@@ -13,6 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+ROW = "file_row_number"
+"""DuckDB's name for the number of a row in its Parquet file, from 0."""
+FILE_NUMBER = "file_index"
+"""DuckDB's name for the number of a row's file among the files that it reads, from 0."""
 _ROWS = re.compile(r"(.*)#(?:without|only)=[^/#]*", re.DOTALL)
 
 

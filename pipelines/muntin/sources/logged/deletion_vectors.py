@@ -19,9 +19,8 @@ import numpy as np
 
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
-from muntin.files.some_rows import file_of
+from muntin.files.some_rows import FILE_NUMBER, ROW, file_of
 from muntin.files.weighted_cache import WeightedCache
-from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from muntin.errors import SourceError
 from muntin.files.near import near
 from muntin.files.paths import Stat, names_in, path_of, stats_of
+from muntin.files.some_rows import FILE_NUMBER, ROW
 from muntin.sources.logged.deletion_vectors import vector
 from muntin.sources.logged.log import Added, Commit, Log
 from muntin.sources.logged.table_checkpoint import checkpoint_files
@@ -28,7 +29,6 @@ from muntin.sources.logged.table_layout import (
     layout,
     with_columns_of,
 )
-from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
 from muntin.sources.tables import TableSource
 
 _COMMIT = re.compile(r"(\d{20})\.json")

@@ -14,12 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
+from muntin.files.some_rows import ROW
 from muntin.sources.source import Source
-
-ROW = "file_row_number"
-"""DuckDB's name for the number of a row in its Parquet file, from 0."""
-FILE_NUMBER = "file_index"
-"""DuckDB's name for the number of a row's file among the files that it reads, from 0."""
 
 
 class Part(NamedTuple):

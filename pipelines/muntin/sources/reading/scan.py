@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.files.some_rows import file_of, in_part
+from muntin.files.some_rows import FILE_NUMBER, ROW, file_of, in_part
 from muntin.sources.casts import INSTANTS, carry, in_type, is_number, is_time, with_point
 from muntin.sources.nested_types import is_nested
 from muntin.sources.path_templates import with_folders
-from muntin.sources.reading.row_groups import FILE_NUMBER, ROW
 from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
 from muntin.states.columns import FILE_PATH
 
