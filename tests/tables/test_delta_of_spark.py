@@ -15,6 +15,7 @@ from pyroaring import BitMap64
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
+from muntin.files.paths import AnyPath, path_of
 from muntin.sources.logged.table_checkpoint import checkpoint_files
 from tests.case_counts import at_length
 from tests.conftest import JARS
@@ -50,7 +51,7 @@ def made(folder: Path, name: str, here: Path) -> Path:
     return here / name
 
 
-def values(table: Path, root: Path, *, steps: int = 0, spark: "SparkSession | None" = None) -> list[float]:
+def values(table: AnyPath, root: Path, *, steps: int = 0, spark: "SparkSession | None" = None) -> list[float]:
     """The values that windows hold: of the table read at once, or of its changes, in so many batches."""
     changes = {"changes": True, "rows": sources.events(id="id", within="6d")} if steps else {}
     source = sources.table(str(table), event_time=sources.at("at", timezone="UTC") if table.name == "without a zone" else "at", **changes)  # type: ignore[arg-type]
@@ -184,6 +185,14 @@ def test_a_table_of_spans_has_no_deleted_rows(tmp_path: Path) -> None:
     pipeline = Pipeline(name="spans", source=source, schedule="1d", start=START, windows={"span": given}, aggregates={"n": agg.count()})
     run(pipeline, root=tmp_path / "state", start=START, end=at(24))
     assert read(pipeline, "span", root=tmp_path / "state", provisional=True)["window_start"].to_pylist() == [at(1)]
+
+
+@at_length
+def test_in_an_object_store(bucket: str, tables: tuple[Path, Values], tmp_path: Path) -> None:
+    table = made(tables[0], "marked", tmp_path)
+    for file in filter(Path.is_file, table.rglob("*")):
+        path_of(bucket, "marked", str(file.relative_to(table))).write_bytes(file.read_bytes())
+    assert values(path_of(bucket, "marked"), tmp_path / "state", steps=6) == wanted(tables[1]["marked"])
 
 
 @at_length

@@ -153,7 +153,7 @@ def kafka(
 
     Columns: the fields that `columns` names, or `kafka_value`; `kafka_key` (text, or bytes with key="raw"),
     `kafka_partition`, `kafka_offset` and `kafka_timestamp` (UTC, milliseconds). A message without a value (a
-    tombstone) is a row with nulls.
+    tombstone) is a row with nulls; where `rows` has an operation, it repeats the delete before it.
 
     Args:
         broker: its address, as "broker:9092"; several with commas between.
