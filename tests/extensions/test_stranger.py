@@ -61,6 +61,26 @@ def test_a_stranger_s_sink_gets_windows_and_its_command_counts_them(installed: P
     assert muntin(installed, "show", "windows.jsonl", "--journal").stdout == counted.stdout
 
 
+def test_a_stranger_s_source_gives_rows_and_waits(installed: Path) -> None:
+    (installed / "installed/muntin_counted.py").write_text(block("py"))
+    info = next((installed / "installed").glob("muntin_journal*.dist-info/entry_points.txt"))
+    info.write_text(info.read_text() + "sources.counted = muntin_counted:counted\n")
+    source = 'sources.files("rows-{start:%d}.csv", event_time="at")'
+    flow = (
+        DEFINITION.replace(source, 'sources.counted("hours.txt")')
+        .replace("@daily", "@hourly")
+        .replace('keys=["site"],', "")
+        .replace('"1d"', '"1h"')
+    )
+    (installed / "counted.py").write_text(flow.replace(', to=[sinks.journal("windows.jsonl")]', ""))
+    (installed / "hours.txt").write_text("2024-01-01T00:00:00+00:00 2\n2024-01-01T01:00:00+00:00 3\n")
+    ran = muntin(installed, "run", "counted.py", "--root", "counted", "--end", "2024-01-01T03:00")
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    assert "gives None: the rows are not there yet" in ran.stdout
+    shown = muntin(installed, "show", "counted.py", "day", "--root", "counted").stdout
+    assert [line.split()[4] for line in shown.splitlines() if line.startswith("2024")] == ["2", "3"], shown
+
+
 def test_its_names_are_proposed_beside_ours(installed: Path) -> None:
     assert "journal" in muntin(installed, "--help").stdout
     (installed / "wrong.py").write_text(DEFINITION.replace("sinks.journal", "sinks.jurnal"))
