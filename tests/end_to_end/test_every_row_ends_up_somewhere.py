@@ -56,6 +56,18 @@ OF_TEXT: dict[str, tuple[str, str | bytes, tuple[int, str | None, str]]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["position", "file", "line", "reason", "row"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_column_may_be_called_as_a_column_of_the_quarantine_is(ending: str, name: str, tmp_path: Path) -> None:
+    case = Hourly(tmp_path, "{start:%H}*." + ending, {}, {"aggregates": {"total": agg.sum(name)}})
+    case.write(f"00.{ending}", {"at": [*times(1), None, *times(2)], name: [10, 20, 40]})
+    case.run()
+    (row,) = quarantined(case.pipeline, root=case.root).to_pylist()
+    assert (case.rows("total"), row["position"], row["reason"]) == ([(50,)], 1, "event time is null")
+    assert "20" in row["row"]
+    assert row["file"].endswith(f"00.{ending}")
+
+
 @pytest.mark.parametrize("what", OF_TEXT)
 def test_a_bad_row_of_a_file_of_text(what: str, tmp_path: Path) -> None:
     name, content, told = OF_TEXT[what]

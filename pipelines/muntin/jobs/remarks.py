@@ -18,7 +18,7 @@ from muntin.jobs.state.bound import Bound
 from muntin.sources.file_source import FileSource
 from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.row_times import event_time
-from muntin.sources.reading.scan import Reading, quoted, scan
+from muntin.sources.reading.scan import ReadAs, quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
@@ -64,7 +64,7 @@ def _unread(
     source: Source,
     columns: Mapping[str, str],
     paths: Sequence[str],
-    read_as: Reading,
+    read_as: ReadAs,
 ) -> str | None:
     """A remark on texts of which none can be read as a time."""
     time, text = event_time(source, columns), quoted(source.event_time)

@@ -26,7 +26,7 @@ from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.lift import tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches
-from muntin.sources.reading.scan import Reading, cast_behind, scan, with_casts
+from muntin.sources.reading.scan import ReadAs, cast_behind, scan, with_casts
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from muntin.states.derived_columns import whole_column
 from muntin.store.parquet import AS_USUAL
@@ -147,7 +147,7 @@ def _keep(
     places = {ROW_BATCH: np.repeat(bundle.starts, counts), LATEST: np.repeat(latest, counts)}
     places[ROW_IN_SPLIT] = np.arange(counts.sum()) - np.repeat(before, counts) + 1
     session.register(_PLACES, pa.table(places))
-    scan_sql = scan(replace(source, types={}), bundle.paths, Reading(left_out=left_out))
+    scan_sql = scan(replace(source, types={}), bundle.paths, ReadAs(left_out=left_out))
     files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {scan_sql})"
     session.execute(f"CREATE TEMP TABLE {_READ} AS FROM {files} POSITIONAL JOIN {_PLACES}")
     read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]

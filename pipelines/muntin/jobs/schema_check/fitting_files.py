@@ -20,7 +20,7 @@ from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.mended import Mended
 from muntin.sources.reading.mended_files import lines_of, taken_apart
-from muntin.sources.reading.scan import Reading, quoted, said_types, scan
+from muntin.sources.reading.scan import ReadAs, quoted, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 from muntin.sources.source import Source
 
@@ -62,7 +62,7 @@ def _of_column(
     session: duckdb.DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],
-    read_as: Reading,
+    read_as: ReadAs,
     name: str,
     *,
     is_meant: bool,
@@ -121,7 +121,7 @@ def _other_marks(session: duckdb.DuckDBPyConnection, cell: str, rows: str) -> st
 
 
 def _shown(
-    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: Reading, name: str
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read_as: ReadAs, name: str
 ) -> list[tuple[str, str]]:
     """The first cells that are no numbers: their text, and the text with its place."""
     out, cell, how = list[tuple[str, str]](), quoted(name), source.dialect

@@ -17,7 +17,7 @@ from muntin.sources.casts import WITH_ZONE, carried, is_carried_as_it_is, is_rou
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
 from muntin.sources.reading.scan import (
     UNTOLD,
-    Reading,
+    ReadAs,
     files_sql,
     nulls,
     quoted,
@@ -48,7 +48,7 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 class FileColumns(NamedTuple):
     """The columns of files: how they are read, and name -> SQL type of what is read."""
 
-    read_as: Reading
+    read_as: ReadAs
     columns: dict[str, str]
 
 
@@ -74,14 +74,14 @@ def column_types(
         ours = _ours(types, used)
         columns = types | {name: carried(kind) for name, kind in looked_at.items()}
         return FileColumns(
-            Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
+            ReadAs({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours}
         )
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     rows = f"FROM {scan(source, paths, read_as)}"
     return FileColumns(read_as, {**answered_once(rows, paths, lambda: described(session, rows))})
 
 
-def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> Reading:
+def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], used: Used) -> ReadAs:
     plain = replace(source, types={}, columns={}, hive={})
     rows = f"FROM {scan(plain, paths)}"
     guessed = answered_once(rows, paths, lambda: described(session, rows))
@@ -109,7 +109,7 @@ def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], 
     said = _of_json(session, source, column_types) if source.format == "json" else read_types(source)
     if source.format == "csv":
         texts = [name for name, kind in column_types.items() if kind == "VARCHAR" and used(name)]
-        looked_at |= dict.fromkeys(_empty(session, source, paths, Reading(types | said), texts), '"NULL"')
+        looked_at |= dict.fromkeys(_empty(session, source, paths, ReadAs(types | said), texts), '"NULL"')
         declared = {name.lower() for name in source.columns}
         said |= {name: "VARCHAR" for name in column_types if name.lower() in declared}
     exact = [
@@ -117,7 +117,7 @@ def _of_text(session: DuckDBPyConnection, source: Source, paths: Sequence[str], 
         for name, kind in column_types.items()
         if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}
     ]
-    return Reading(
+    return ReadAs(
         types | said, looked_at, _ours(column_types, used), exact if source.format == "json" else ()
     )
 
@@ -139,7 +139,7 @@ def _of_both_signs(
         f"bool_and({quoted(name)} IS NOT DISTINCT FROM try_cast({quoted(name)} AS {kind}))"
         for name, kind in small.items()
     )
-    query = f"SELECT {fit} FROM {scan(source, paths, Reading(huge))}"
+    query = f"SELECT {fit} FROM {scan(source, paths, ReadAs(huge))}"
     fits = answered_once(query, paths, lambda: session.execute(query).fetchall()[0])
     return {name: kind for (name, kind), all_fit in zip(small.items(), fits, strict=True) if all_fit}
 
@@ -148,7 +148,7 @@ def _empty(
     session: DuckDBPyConnection,
     source: Source,
     paths: Sequence[str],
-    read_as: Reading,
+    read_as: ReadAs,
     names: Sequence[str],
 ) -> list[str]:
     """The columns of CSV without any value, of some columns: they have no type yet."""
@@ -209,7 +209,7 @@ def check_numbers(
 ) -> None:
     """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles.
 
-    `fractions`: as of `Reading`.
+    `fractions`: as of `ReadAs`.
     """
     lines = _lines(source, paths)
 

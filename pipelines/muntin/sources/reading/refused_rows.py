@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from muntin.definition.durations import spell
 from muntin.sources.casts import names_zone
 from muntin.sources.reading.row_times import event_time, local_time, undecided_arrival
-from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
+from muntin.sources.reading.scan import UNTOLD, ReadAs, literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def refused(
     columns: Columns,
     times: Taken,
     *,
-    read_as: Reading = UNTOLD,
+    read_as: ReadAs = UNTOLD,
     only: str | None = None,
     rows: range | None = None,
 ) -> str:

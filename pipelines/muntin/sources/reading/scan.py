@@ -50,7 +50,7 @@ def files_sql(source: Source, paths: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadAs:
     """The types of columns, as files are read.
 
     Attributes:
@@ -73,7 +73,7 @@ class Cast(NamedTuple):
     fault: str
 
 
-UNTOLD = Reading()
+UNTOLD = ReadAs()
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
@@ -92,7 +92,7 @@ _GUESSED_JSON = f"sample_size = -1, map_inference_threshold = -1, {_YEAR_FIRST}"
 def scan(
     source: Source,
     paths: Sequence[str],
-    read_as: Reading = UNTOLD,
+    read_as: ReadAs = UNTOLD,
     *,
     named: bool = False,
     rows: range | None = None,
@@ -114,7 +114,7 @@ def scan(
     return with_casts(table, {name: each.sql for name, each in cast_behind(source, read_as).items() if cast})
 
 
-def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
+def _files(source: Source, paths: Sequence[str], read_as: ReadAs, *, named: bool, rows: range | None) -> str:
     """The table function of DuckDB."""
     files = files_sql(source, paths)
     name = f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
@@ -303,7 +303,7 @@ def read_types(source: Source) -> dict[str, str]:
     return {name: _read_as(kind) for name, kind in in_every_file(source).items()}
 
 
-def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
+def cast_behind(source: Source, read_as: ReadAs = UNTOLD) -> dict[str, Cast]:
     """Column -> what is made of it once it is read.
 
     Of types of the definition: of CSV the columns that its reader would guess, that files may lack, or that
