@@ -75,7 +75,8 @@ def connect(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 def told(dags: dict[str, Any], run_day: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run the shop for a day with alerts declared."""
     file = dags["shop"].fileloc
-    shop = replace(load_pipeline(Path(file)), alerts=alerts.to("alerts", Heard, mask=["who"], quarantined=0.1))
+    asked = [alerts.to("alerts", Heard, mask=["who"], quarantined=0.1), alerts.revised(by="5%", of="total")]
+    shop = replace(load_pipeline(Path(file)), alerts=asked)
     dag = airflow_dag(shop)
     dag.fileloc = file
     monkeypatch.setitem(dags, "shop", dag)
@@ -115,6 +116,16 @@ def test_one_message_a_run_through_a_connection(
 
     files = [path.read_text() for path in root.rglob("alerts/*/*") if path.is_file()]
     assert not [text for text in (*files, caplog.text, str(hook.posted)) if SECRET in text]
+
+
+def test_a_published_total_that_moves_is_told(told: Run, project: Path, hook: Webhook):
+    told(1)
+    (project / "data/2024-01-01.csv").write_text("who,at,amount\nann,2024-01-01T01:00:00Z,77\n", encoding="utf-8")
+    told(1)
+    write_day(project, 1)
+    (posted,) = hook.posted
+    assert "warning: window half_day: total moved by more than 5 %" in posted["message"]
+    assert "by batch 2024-01-01\n" in posted["message"]
 
 
 def test_a_channel_that_is_down_fails_no_run_and_gets_it_later(
