@@ -141,13 +141,13 @@ def test_a_run_that_another_overtook_finalizes_again(
 
     validate = steps.validate
 
-    def overtaken(place: Any, runner: Any, staged: Any, asking: Any) -> Any:
+    def overtaken(place: Any, runner: Any, staged: Any) -> Any:
         shop = at_home(load_pipeline(Path(dags["shop"].fileloc)), project)
         run(shop, root=root, start=datetime(2024, 1, 1, tzinfo=UTC), end=datetime(2024, 1, 3, tzinfo=UTC), spark=Local())
         write_day(project, 2, [("ann", 3, 1000)])
         day_2 = replace(place.interval, start_us=place.interval.start_us - DAY_US, end_us=place.interval.start_us)
         accumulate(place.bound, Local(), [day_2])
-        return validate(place, runner, staged, asking)
+        return validate(place, runner, staged)
 
     monkeypatch.setattr(steps, "validate", overtaken)
     late = run_day(3)
