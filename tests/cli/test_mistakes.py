@@ -99,7 +99,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (SOURCE, SOURCE + ', format=sources.csv(sep=";")', 2, "it is called 'delimiter' here"),
         (SOURCE, SOURCE + ", format=sources.csv(skiprows=1)", 2, "it is called 'skip_lines' here"),
         (SOURCE, SOURCE + ', format=sources.csv(na_values="NA")', 2, "it is called 'null' here"),
-        (SOURCE, SOURCE + ', format="json"', 2, "choose from 'parquet', 'csv', 'jsonl'; did you mean 'jsonl'?"),
+        (SOURCE, SOURCE + ', format="json"', 2, "choose from 'parquet', 'csv', 'jsonl', 'debezium'; did you mean 'jsonl'?"),
         (SOURCE, SOURCE + ', format=sources.csv(decimal=",", thousands=",")', 2, "choose one of '.', ',', ' ', \"'\", but not decimal=','"),
         (SOURCE, SOURCE + ', format=sources.csv(delimiter=";")', 3, "there are at,shop,amount; say format=sources.csv(delimiter=',')"),
         ('keys=["shop"]', 'keys=["shopp"]', 2, "keys: no column 'shopp' in the source"),
@@ -164,7 +164,7 @@ def test_a_file_that_is_written_otherwise(new: New, text: str, words: str) -> No
 
 
 def test_a_file_without_a_row_that_can_be_read(new: New) -> None:
-    (new.folder / "data/2024-05-01.json").write_text('[{"at": "2024-05-01 09:12:00", "shop": "north", "amount": 1}]\n')
+    (new.folder / "data/2024-05-01.json").write_text("at 2024-05-01 09:12:00, shop north, amount 1\n")
     told = new.told("check", changes={'.csv"': '.json"'})
     assert f"warning: no row of {new.folder}/data/2024-05-01.json can be read" in told.out
     assert "a line is one JSON object" in told.out
