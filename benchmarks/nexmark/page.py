@@ -48,14 +48,15 @@ def measured(outcomes: Mapping[str, Outcome], histories: Sequence[Mapping[str, f
 
 
 def table(outcomes: Mapping[str, Outcome], figure: str, shown: Callable[[float], str]) -> Table:
-    """A line for each query, a column for each engine; Muntin's part of DuckDB's in the last."""
+    """A line for each query, a column for each engine that ran; Muntin's part of DuckDB's in the last."""
+    engines = [name for name in ENGINES if any(name in one.measured or name in one.wrong for one in outcomes.values())]
     lines = []
     for query, outcome in outcomes.items():
-        found = [outcome.median(engine, figure) for engine in ENGINES]
+        found = [outcome.median(engine, figure) for engine in engines]
         mine, other = outcome.median("muntin", figure), outcome.median("duckdb", figure)
         ratio = NOTHING if mine is None or not other else f"{mine / other:.2f}"
         lines.append([query, *(NOTHING if value is None else shown(value) for value in found), ratio])
-    return ["query", *(engine.title for engine in ENGINES.values()), RATIO], lines
+    return ["query", *(ENGINES[name].title for name in engines), RATIO], lines
 
 
 def history_table(histories: Sequence[Mapping[str, float]]) -> Table:

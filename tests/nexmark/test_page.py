@@ -39,9 +39,9 @@ def took(cpu_s: float) -> Measurement:
 
 def test_a_ratio_and_the_median_are_told() -> None:
     outcome = Outcome(measured={"muntin": [took(9.0), took(3.0), took(1.0)], FIRST: [took(2.0)]})
-    headings, ((query, ours, *_, ratio),) = page.table({"q7": outcome}, *page.FIGURES["CPU seconds"])
-    assert (query, ours, ratio) == ("q7", "3.00", "1.50")
-    assert headings == ["query", *(engine.title for engine in ENGINES.values()), page.RATIO]
+    headings, lines = page.table({"q7": outcome}, *page.FIGURES["CPU seconds"])
+    assert headings == ["query", ENGINES["muntin"].title, ENGINES[FIRST].title, page.RATIO]
+    assert lines == [["q7", "3.00", "2.00", "1.50"]]
 
 
 @pytest.mark.parametrize("engine", ["muntin", FIRST])
