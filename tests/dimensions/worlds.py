@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.csv
@@ -33,6 +33,7 @@ ROW = pa.schema(
     ]
 )
 Row = dict[str, Any]
+W = TypeVar("W", bound="World")
 
 
 def hour(number: float) -> datetime:
@@ -87,13 +88,17 @@ class World:
 
     def write_dimension(self) -> None:
         """Write the rows of the dimension, and the events with what they look up in them."""
+        self.write_rows()
+        for number, events in self.events.items():
+            joined = [event | self.answer(event) for event in events]
+            self._write("joined", {number: pa.Table.from_pylist(joined, JOINED)})
+
+    def write_rows(self) -> None:
+        """Write the rows of the dimension."""
         (self.folder / "rates").mkdir(exist_ok=True)
         some = self.random.randint(0, len(self.rows))
         for name, rows in (("a", self.rows[:some]), ("b", self.rows[some:])):
             pq.write_table(pa.Table.from_pylist(rows, ROW), self.folder / f"rates/{name}.parquet")
-        for number, events in self.events.items():
-            joined = [event | self.answer(event) for event in events]
-            self._write("joined", {number: pa.Table.from_pylist(joined, JOINED)})
 
     def change_dimension(self) -> None:
         """A row more, in the past or at the end; another rate; a row less."""
@@ -132,9 +137,14 @@ class World:
         return {"found": row is not None, "rate": row and row["rate"], "zone": row and row["zone"], "begun": begun and begun["rate"]}
 
     @property
+    def dimension(self) -> Source:
+        """The source of the dimension's rows."""
+        return sources.files(str(self.folder / "rates/*.parquet"))
+
+    @property
     def looking_up(self) -> Pipeline:
         """The pipeline that looks up."""
-        dimension = sources.files(str(self.folder / "rates/*.parquet"))
+        dimension = self.dimension
         until = "until" if self.until else None
         lookup = sources.lookup(dimension, keys=["k"], since="since", until=until, columns=["rate", "zone"], required=self.required)
         begun = sources.lookup(dimension, keys={"k": "k"}, since="since")
@@ -191,13 +201,13 @@ class World:
             assert found.equals(right) or not len(found) + len(right), f"{window}:\n{found.to_pylist()}\n{right.to_pylist()}"
 
 
-def random_world(folder: Path, seed: int) -> World:
+def random_world(folder: Path, seed: int, make: type[W] = World) -> W:  # type: ignore[assignment]
     """Events and a dimension, written."""
     random = Random(seed)
     form = random.choice(("parquet", "parquet", "csv"))
     within = random.choice(({}, {"dedupe_within": "2h"}))
     dedupe = random.choice(({}, {}, {}, {"dedupe": ["at", "k"], **within}))
-    world = World(folder, random, random.random() < 0.5, random.random() < 0.3, form, dedupe)
+    world = make(folder, random, random.random() < 0.5, random.random() < 0.3, form, dedupe)
     for _ in range(random.choice((0, 3, 12))):
         world._add_row()
     for number in range(HOURS):

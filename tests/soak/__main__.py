@@ -12,6 +12,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from tests.dimensions.test_random_changes import tables_that_change
 from tests.dimensions.test_random_histories import rows_of_dimensions
 from tests.end_to_end.test_matrix_of_types import made_of, wrong
 from tests.end_to_end.test_types_inside import INNER, wrong_pair
@@ -83,6 +84,7 @@ def types(folder: Path, dice: random.Random) -> str:
 
 FACTS: Mapping[str, Callable[[int, Path], None]] = {
     "a dimension": rows_of_dimensions,
+    "tables that change": tables_that_change,
     "a stream": stream_of_changes,
     "a table": changes_of_table,
     "a stream that looks up": changes_that_look_up,
@@ -92,7 +94,7 @@ FACTS: Mapping[str, Callable[[int, Path], None]] = {
 
 
 def facts(folder: Path, dice: random.Random) -> str:
-    """Dimensions that change; changes of streams and tables, with look-ups and without; runs that stop. By the judge."""
+    """Dimensions and spans that change; changes of streams and tables, with look-ups and without; runs that stop. By the judge."""
     seed = dice.randrange(2**60)
     for number, story in enumerate(FACTS.values()):
         (folder / str(number)).mkdir(parents=True)
