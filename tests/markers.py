@@ -4,7 +4,7 @@
 | --- | --- |
 | `spark` | asks for the fixture `spark`, also through another fixture, or runs a program that builds a session |
 | `gx` | lies in `tests/quality`, or in a file that speaks of expectations |
-| `airflow` | lies in `tests/airflow`; it may use all of them |
+| `airflow` | lies in `tests/airflow`, but not in `tests/airflow/plain`; it may use all of them |
 | `install` | imports `tests.installs`, to install the package with `uv` |
 """
 
@@ -52,7 +52,7 @@ def said_by_file(path: Path) -> set[str]:
         found.add("gx")
     if "tests.installs" in text:
         found.add("install")
-    return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
+    return set(DESCRIPTIONS) if {"airflow", "tests"} <= {*folders} and "plain" not in folders else found
 
 
 class Refusing(MetaPathFinder):

@@ -13,7 +13,9 @@ from tests.case_counts import at_length
 
 ROOT = Path(__file__).parents[2]
 OF_EXTENSIONS = re.compile(r"extensions|sinks\.[a-z]|alerts\.to|[Aa]irflow|sources\.(kafka|iceberg)|forget|\"(ui|plot|timeline)\"|DAEMON")
-ELSEWHERE = {"extensions", "airflow", "alerts", "page", "forgetting", "sinks", "topics", "catalogue"}  # of extensions
+ELSEWHERE = {  # tests of extensions, and of all together
+    "airflow", "alerts", "catalogue", "data_contracts", "extensions", "forgetting", "page", "sinks", "sql", "topics", "zygote",
+}  # fmt: skip
 OF_THE_CHECKOUT = {"docs", "installs", "compose", "cluster", "soak", "speed", "contracts", "nexmark", "simulation", "faults"}
 DEFINITION = """
 from datetime import UTC, datetime

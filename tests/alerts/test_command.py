@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.alerts.receivers import Webhook, webhook
-from tests.cli.conftest import RANGE, Muntin, Project
+from tests.cli.conftest import RANGE, Muntin, Project, here, muntin, project
 from tests.cli.test_run import SUITE
 
+__all__ = ["here", "muntin", "project"]  # pytest looks for them here
 pytestmark = pytest.mark.usefixtures("here")
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.conftest import Muntin, Project
+from tests.cli.conftest import Muntin, Project, muntin, project, ran
+
+__all__ = ["muntin", "project", "ran"]  # pytest looks for them here
 
 
 def test_it_is_json_and_yaml(muntin: Muntin, ran: Project) -> None:

@@ -10,8 +10,9 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
-from tests.cli.conftest import Project
+from tests.cli.conftest import Project, project
 
+__all__ = ["project"]  # pytest looks for it here
 MAIN = "import sys; from muntin.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 

@@ -11,8 +11,9 @@ from muntin.extensions.page.commands.timeline import text_timeline
 from muntin.extensions.page.pictures.drawing import LIGHT
 from muntin.extensions.page.views.timeline import Bar, Timeline
 from muntin.extensions.page.views.trends import ListedBatch
-from tests.cli.conftest import Muntin, Project
+from tests.cli.conftest import Muntin, Project, muntin, project, ran
 
+__all__ = ["muntin", "project", "ran"]  # pytest looks for them here
 DAY = 86_400_000_000
 
 

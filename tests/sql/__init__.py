@@ -1,0 +1,1 @@
+"""Rows of queries of databases: `sources.sql`."""
