@@ -4,12 +4,14 @@ has them.
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,6 +48,16 @@ def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the exten
     raise NoExtensionError(f"no extension has {kind}.{name}{lost}")
 
 
+def homes_in(package: str, file: str) -> dict[str, str]:
+    """Name -> the module below a package that defines it, as the stub for type checkers imports it. `file`:
+    of the package; the stub lies beside it.
+    """
+    stub = ast.parse(Path(f"{file}i").read_bytes())
+    imports = [each for each in stub.body if isinstance(each, ast.ImportFrom)]
+    homes = {name.name: str(each.module) for each in imports for name in each.names}
+    return {name: home for name, home in homes.items() if home.startswith(f"{package}.")}
+
+
 def of_home(module: str, homes: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - as above
     """The attribute of a module that a module below it defines, for its `__getattr__`: `homes` maps names to
     modules.
@@ -56,7 +68,7 @@ def of_home(module: str, homes: Mapping[str, str], name: str) -> Any:  # noqa: A
     """
     if name not in homes:
         raise no_such_name(module, name)
-    return getattr(import_module(f"{module}.{homes[name]}"), name)
+    return getattr(import_module(homes[name]), name)
 
 
 def attribute_of(module: str, kind: str, name: str) -> Any:  # noqa: ANN401 - as above

@@ -6,20 +6,9 @@ A name is loaded when it is first used: a definition loads what it names.
 
 from typing import Any
 
-from muntin.registry import attribute_of, names_of, of_home
+from muntin.registry import attribute_of, homes_in, names_of, of_home
 
-_NAMES = {
-    "dialect": "csv jsonl",
-    "file_arguments": "files",
-    "functions": "function",
-    "reading.lookup": "lookup",
-    "repeated_rows": "changes events",
-    "spark_frames": "spark",
-    "tables": "table",
-    "time_arguments": "at",
-    "upstream_windows": "windows",
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+_HOMES = homes_in(__name__, __file__)
 
 __all__ = [*sorted(_HOMES)]  # noqa: PLE0604 - __init__.pyi has each
 

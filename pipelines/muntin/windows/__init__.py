@@ -5,25 +5,9 @@ A name is loaded when it is first used: a definition loads what it names.
 
 from typing import Any
 
-from muntin.registry import of_home
+from muntin.registry import homes_in, of_home
 
-_NAMES = {
-    "arrival_policies": "by_count by_delta by_punctuation by_time keep",
-    "kinds.all_time": "all_time",
-    "kinds.arrival": "arrival",
-    "kinds.between": "between",
-    "kinds.cumulating": "cumulating",
-    "kinds.given": "given",
-    "kinds.progressive_sort": "progressive_sort",
-    "kinds.session": "session",
-    "kinds.sliding": "sliding",
-    "kinds.trailing": "trailing",
-    "kinds.tumbling": "tumbling",
-    "kinds.unique_sliding": "unique_sliding",
-    "kinds.while_same": "while_same",
-    "kinds.while_true": "while_",
-}
-_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+_HOMES = homes_in(__name__, __file__)
 
 __all__ = [*sorted(_HOMES)]  # noqa: PLE0604 - __init__.pyi has each
 
