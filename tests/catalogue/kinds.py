@@ -11,7 +11,26 @@ from typing import Any
 
 from docs.windows.panel import HOUR, NAMES, Panel
 from muntin import windows
-from tests.catalogue import classes, given_tables
+from muntin.windows.kinds import (
+    all_time,
+    arrival,
+    between,
+    business_days,
+    calendar,
+    cumulating,
+    given,
+    last_part,
+    progressive_sort,
+    right_closed,
+    session,
+    sliding,
+    trailing,
+    tumbling,
+    unique_sliding,
+    while_same,
+    while_true,
+)
+from tests.catalogue import given_tables
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, back, size, span, stepping
 from tests.catalogue.random_times import Drawn
@@ -48,7 +67,7 @@ class Kind:
 
     Attributes:
         call: as a user writes it, over rows that are some seconds apart.
-        makes: the classes of `muntin.windows` that the constructor gives.
+        makes: the classes of `muntin.windows.kinds` that the constructor gives.
         calls: class of the oracle -> how a user calls for a window of it.
         draws: name -> a random window of the oracle's.
         arrivals: the same of windows by arrival: name -> a random window, the oracle's and ours.
@@ -98,7 +117,7 @@ QUARTER = datetime(2024, 8, 4, 4, tzinfo=UTC)
 KINDS = (
     Kind(
         'tumbling("5m", grace="4m")',
-        makes=(classes.Tumbling, classes.Calendar, classes.HalfMonths, classes.BusinessDays, classes.RightClosed),
+        makes=(tumbling.Tumbling, calendar.Calendar, calendar.HalfMonths, business_days.BusinessDays, right_closed.RightClosed),
         calls={
             Tumbling: lambda asked, **closed: windows.tumbling(span(asked.size), **closed, **aligned(asked)),
             Calendar: lambda asked, **closed: windows.tumbling(f"{asked.months}mo", **closed, **aligned(asked)),
@@ -144,7 +163,7 @@ KINDS = (
     ),
     Kind(
         'sliding("10m", step="5m", grace="4m")',
-        makes=(classes.Sliding, classes.LastPart),
+        makes=(sliding.Sliding, last_part.LastPart),
         calls={
             Sliding: lambda asked, **closed: windows.sliding(span(asked.size), step=span(asked.step), **closed, **aligned(asked)),
             Samples: lambda asked, **closed: windows.sliding(
@@ -170,7 +189,7 @@ KINDS = (
     ),
     Kind(
         'cumulating("20m", step="5m", grace="4m")',
-        makes=(classes.Cumulating,),
+        makes=(cumulating.Cumulating,),
         calls={
             Cumulating: lambda asked, **closed: windows.cumulating(size(asked.max_size), step=size(asked.step), **closed, **aligned(asked))
         },
@@ -192,7 +211,7 @@ KINDS = (
     ),
     Kind(
         'trailing(months=3, grace="4m")',
-        makes=(classes.Trailing, classes.LastPart),
+        makes=(trailing.Trailing, last_part.LastPart),
         calls={
             Trailing: lambda asked, **closed: windows.trailing(
                 **back(asked.count * getattr(asked.stretch, "size", 1)), **stepping(asked.stretch), **closed, **aligned(asked.stretch)
@@ -227,7 +246,7 @@ KINDS = (
     ),
     Kind(
         'session("90s", grace="4m")',
-        makes=(classes.Session, classes.LimitedSession, classes.OwnGapSession),
+        makes=(session.Session, session.LimitedSession, session.OwnGapSession),
         calls={
             Session: lambda asked: windows.session(
                 span(asked.gap),
@@ -268,7 +287,7 @@ KINDS = (
     ),
     Kind(
         'unique_sliding("2m", resolution="30s", grace="4m")',
-        makes=(classes.Unique,),
+        makes=(unique_sliding.Unique,),
         calls={
             Unique: lambda asked: windows.unique_sliding(
                 span(asked.size), resolution=span(asked.resolution), on=asked.on, **aligned(asked)
@@ -288,7 +307,7 @@ KINDS = (
     ),
     Kind(
         'given("shifts.csv", start="begins", end="ends", grace="4m")',
-        makes=(classes.Given,),
+        makes=(given.Given,),
         calls={Given: given_tables.called},
         draws={"given": given_tables.drawn},
         judged={
@@ -322,7 +341,7 @@ KINDS = (
     ),
     Kind(
         "all_time()",
-        makes=(classes.AllTime,),
+        makes=(all_time.AllTime,),
         calls={AllTime: lambda _: windows.all_time()},
         draws={"all_time": drawn.all_time},
         judged={"ever": AllTime()},
@@ -331,7 +350,7 @@ KINDS = (
     ),
     Kind(
         'while_("n > 0", at_most="30m", grace="4m")',
-        makes=(classes.While,),
+        makes=(while_true.While,),
         calls={
             While: lambda asked: windows.while_(
                 *asked.sql, at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
@@ -354,7 +373,7 @@ KINDS = (
     ),
     Kind(
         'while_same("n % 2", name="odd", grace="4m")',
-        makes=(classes.WhileSame,),
+        makes=(while_same.WhileSame,),
         calls={
             WhileSame: lambda asked: windows.while_same(
                 *asked.sql, name="state", at_least=span(asked.at_least), at_most=asked.limit and span(asked.limit), **aligned(asked)
@@ -370,7 +389,7 @@ KINDS = (
     ),
     Kind(
         'between("n > 0", "n < 0", max_length="30m", grace="4m")',
-        makes=(classes.Between,),
+        makes=(between.Between,),
         calls={Between: lambda asked: windows.between(*asked.sql, max_length=asked.limit and span(asked.limit), **aligned(asked))},
         draws={"between": drawn.between},
         judged={
@@ -385,7 +404,7 @@ KINDS = (
     ),
     Kind(
         "arrival(by_count(4), flush=True)",
-        makes=(classes.Arrival,),
+        makes=(arrival.Arrival,),
         calls={Asked: lambda asked: asked.ours},
         arrivals={"arrival": asked},
         picture=(
@@ -401,7 +420,7 @@ KINDS = (
     ),
     Kind(
         'progressive_sort(4, by="n", flush=True)',
-        makes=(classes.ProgressiveSort,),
+        makes=(progressive_sort.ProgressiveSort,),
         calls={AskedSort: lambda asked: asked.ours},
         arrivals={"progressive_sort": asked_sort},
         picture=(
