@@ -160,7 +160,7 @@ def test_a_failed_verdict_holds_what_is_read_and_not_published(made: Hourly) -> 
     note.unlink()
     one = states(judged).listed[-1]
     assert (one.state, one.reason) == ("held", f"hour: {REPORT['verdict']}")
-    assert one.checks == ("critical: expect_column_values_to_be_between(n): 1 rows",)
+    assert one.checks == ("critical: expect_column_values_to_be_between(n): 1 row",)
     (finding,) = [each for each in diagnose(judged.pipeline, root=made.root) if "held" in each.problem]
     assert "correct the rows in the source, or the suite" in finding.mend
     assert status(judged.pipeline, root=made.root).to_dict()["states"]["held"] == 1

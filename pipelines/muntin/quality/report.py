@@ -90,19 +90,20 @@ def verdict_lines(report: Mapping[str, Any]) -> list[str]:
     """
     lines = [f"window {report['window']!r} {report['verdict']}"]
     for check in (check for check in report["checks"] if check["success"] is False):
-        lines.append(f"  {check['severity']}: {check['type']}({check['column'] or ''}): {_found(check)}")
+        lines.append(f"  {spelled_check(check)}")
         lines += [f"    {line}" for line in table(check["failing_rows"])]
     return lines
 
 
-def _found(check: Mapping[str, Any]) -> str:
+def spelled_check(check: Mapping[str, Any]) -> str:
+    """A check of a report that did not pass, in a line: its severity, what it asks, why it did not pass."""
     if check["error"]:
-        return f"could not run: {check['error']}"
-    return (
-        many(check["unexpected_count"], "row")
-        if check["unexpected_count"]
-        else f"observed {check['observed_value']}"
-    )
+        reason = f"could not run: {check['error']}"
+    elif check["unexpected_count"]:
+        reason = many(check["unexpected_count"], "row")
+    else:
+        reason = f"observed {check['observed_value']}"
+    return f"{check['severity']}: {check['type']}({check['column'] or ''}): {reason}"
 
 
 Status = Literal["passed", "warning", "failed"]

@@ -84,8 +84,11 @@ def batch_states(
     for window in bound.pipeline.guarded:
         newest: Mapping[str, Any] | None = next(iter(last_verdicts(bound.folder, window)), None)
         if newest and newest["status"] == "failed" and newest["batches"]:
+            from muntin.quality.report import spelled_check
+
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
-            said = Held(window, at_us, newest["verdict"], tuple(_failed_checks(newest)), newest.get("name"))
+            checks = tuple(spelled_check(each) for each in newest["checks"] if each["success"] is False)
+            said = Held(window, at_us, newest["verdict"], checks, newest.get("name"))
             verdicts.append((*newest["batches"], said))
     runs, held, corrected = together(attempts(bound.folder), airflow_runs), verdicts, corrected_in(table)
     parts = (windows[0].history.batches, windows[0].history.waiting)
@@ -209,17 +212,6 @@ def _completed(run: Attempt, note: Attempt | None) -> Attempt:
         return run
     reason = note.reason if note.phase == run.phase and note.step == run.step else run.reason
     return replace(run, spans=run.spans or note.spans, reason=reason)
-
-
-def _failed_checks(verdict: Mapping[str, Any]) -> Iterator[str]:
-    for check in verdict["checks"]:
-        if check["success"] is False:
-            reason = check.get("error") or (
-                f"{check['unexpected_count']:,} rows"
-                if check["unexpected_count"]
-                else f"observed {check['observed_value']}"
-            )
-            yield f"{check['severity']}: {check['type']}({check['column'] or ''}): {reason}"
 
 
 def _facts(
