@@ -1,8 +1,8 @@
 """The interface of a source: how the files of a batch are read as rows.
 
-A new kind is a frozen dataclass with these members, and a module in `jobs/inputs/listings` that says which
-files a batch has. A kind whose files are no files of a user's, as windows of an upstream, gives them the
-format and the facts with which they are written.
+A new kind is a frozen dataclass with these members, and a module that says which files a batch has, in
+`jobs/inputs/listings` or in an extension. A kind whose files are no files of a user's, as windows of an
+upstream, gives them the format and the facts with which they are written.
 """
 
 from __future__ import annotations
