@@ -63,7 +63,7 @@ def started(server: str, folder: Path, *settings: str) -> Iterator[str]:
     """A server in another zone than UTC, with settings of a test's own. The path of its socket has to be short: it lies elsewhere."""
     data, log = folder / "data", (folder / "log").open("wb")
     data.mkdir()
-    plain = [server, "--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}"]
+    plain = [server, "--no-defaults", f"--datadir={data}", f"--tmpdir={folder}", f"--user={getpass.getuser()}"]
     tables = _share(Path(server))
     first = "\n".join(["CREATE DATABASE mysql;", "USE mysql;", *((tables / name).read_text(encoding="utf-8") for name in _TABLES)])
     subprocess.run([*plain, "--bootstrap"], input=first.encode(), stdout=log, stderr=log, check=True)

@@ -17,9 +17,10 @@ from muntin.tasks import Local
 from tests.case_counts import at_length, random_seeds
 from tests.end_to_end.hourly import START, hour
 from tests.functions.world import hourly, rows
+from tests.maria_server import connected, maria, shop_database
 from tests.postgres_server import database, postgres
 
-__all__ = ["database", "postgres"]  # pytest looks for them here
+__all__ = ["database", "maria", "postgres", "shop_database"]  # pytest looks for them here
 HOURS = 4
 BORDER = "%Y-%m-%d %H:%M:%S"
 
@@ -79,9 +80,20 @@ def large(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
         yield Table(database, connection.execute, ("{start}", "{end}"))  # type: ignore[arg-type]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
+def widespread(shop_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    with connected(shop_database) as connection:
+        execute = connection.cursor().execute
+        execute("SET time_zone = '+00:00'")
+        execute("CREATE TABLE orders (id int, at timestamp(6) NULL, city text, x double, updated int, gone bit(1))")
+        monkeypatch.setenv("MUNTIN_TEST_SQL", shop_database)
+        yield Table(shop_database, execute, ("{start}", "{end}"))
+
+
+@pytest.fixture(params=["lite", "large", pytest.param("widespread", marks=at_length)])
 def orders(request: pytest.FixtureRequest) -> Table:
-    return request.getfixturevalue({"sqlite": "lite", "postgresql": "large"}[request.param])  # type: ignore[no-any-return]
+    """A table in SQLite, in PostgreSQL, and in MariaDB."""
+    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
 
 
 def filled(orders: Table) -> Table:
@@ -160,12 +172,28 @@ def test_a_story_of_postgresql(large: Table, tmp_path: Path) -> None:
         lived(large, seed, tmp_path / str(seed))
 
 
+def test_a_few_changes_in_mariadb(widespread: Table, tmp_path: Path) -> None:
+    filled(widespread).run(tmp_path / "state", 0, HOURS - 2)
+    widespread.update(0, x=5.0)
+    widespread.update(12, gone=1)
+    found = widespread.run(tmp_path / "state", HOURS - 1)
+    assert found == widespread.run(tmp_path / "clean", 0)
+    assert (0, "Graz", 1, 5.0) in found
+    assert [each[0] for each in found if each[1] == "Linz"] == [0, 1, 3]
+
+
+@at_length
+def test_a_story_of_mariadb(widespread: Table, tmp_path: Path) -> None:
+    for seed in random_seeds(200):
+        lived(widespread, seed, tmp_path / str(seed))
+
+
 def test_values_are_parameters_and_never_text() -> None:
-    from muntin.extensions.sql import postgresql, sqlite
+    from muntin.extensions.sql import mysql, postgresql, sqlite
     from muntin.extensions.sql.query import Query
 
     query = Query("env:X", "SELECT '{}' AS j, '{\"a\":1}' FROM o WHERE at >= {start:%Y'--} AND ms < {end:ms} AND at < {end}")
-    for kind in (postgresql, sqlite):
+    for kind in (mysql, postgresql, sqlite):
         asked = query._rows(kind, (START, hour(1)))  # what the database is sent
         assert "--" not in asked.sql
         assert "2024" not in asked.sql
@@ -173,9 +201,10 @@ def test_values_are_parameters_and_never_text() -> None:
         assert [*asked.values.values()] == ["2024'--", 1_704_070_800_000, hour(1)]
 
 
-def test_a_secret_is_never_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("psycopg")
-    monkeypatch.setenv("SHOP", "postgresql://me:geheim@127.0.0.1:1/shop")
+@pytest.mark.parametrize(("kind", "driver"), [("postgresql", "psycopg"), ("mysql", "pymysql")])
+def test_a_secret_is_never_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, driver: str) -> None:
+    pytest.importorskip(driver)
+    monkeypatch.setenv("SHOP", f"{kind}://me:geheim@127.0.0.1:1/shop")
     source = sources.sql("env:SHOP", "SELECT * FROM o WHERE at >= {start} AND at < {end}", event_time="at", changed="u")
     with pytest.raises(SourceError, match=r"sources\.sql at env:SHOP") as caught:
         run(hourly(source), root=tmp_path, start=START, end=hour(1), spark=Local(2))
@@ -190,12 +219,14 @@ def test_definitions_that_cannot_be() -> None:
     make: Any = sources.sql
     for address, query, more, says in [
         ("postgresql://me:geheim@db/shop", good, {}, "holds a password, which must not stand in code"),
+        ("mysql://me@db/shop?password=geheim", good, {}, "holds a password, which must not stand in code"),
         ("mssql://db/shop", good, {}, "sources.spark reads others by JDBC"),
         ("sqlite://shop.db", good, {}, 'write "sqlite:///shop.db"'),
         ("sqlite:///shop.db", good, {}, "SQLite has no instants"),
         ("env:SHOP", "SELECT * FROM o", {}, "must say which rows a batch has"),
         ("env:SHOP", "SELECT * FROM o WHERE at >= {start}", {}, "must say which rows a batch has"),
         ("env:SHOP", "SELECT * FROM o WHERE at >= '{start}' AND at < '{end}'", {}, "leave the quotes around them out"),
+        ("env:SHOP", 'SELECT * FROM o WHERE at >= "{start}" AND at < "{end}"', {}, "leave the quotes around them out"),
         ("env:SHOP", good.replace("{end}", "{end:days}"), {}, "write a format"),
         ("env:SHOP", good, {"id": "id"}, "changed= names the column"),
         ("env:SHOP", good, {"deleted": ""}, "deleted: '' is no column"),

@@ -12,10 +12,16 @@ from muntin.errors import DefinitionError, SourceError
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-KINDS = {"postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqlite"}
+KINDS = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "sqlite": "sqlite",
+}
 _VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
-_SECRETS = {"password", "passwd", "sslpassword"}
-_EXAMPLES = '"postgresql://muntin@db.example/shop" or "sqlite:///shop.db"'
+_SECRETS = {"password", "passwd", "sslpassword", "ssl_key_password"}
+_EXAMPLES = '"postgresql://muntin@db.example/shop", "mysql://muntin@db.example/shop" or "sqlite:///shop.db"'
 
 
 def checked_address(text: object) -> str:

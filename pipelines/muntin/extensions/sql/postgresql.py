@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from muntin.extensions.sql.query import Asked, Query
 
+TEXT = "TEXT"
 _AS_THEY_ARE = {
     *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "bpchar", "name", "bytea"),
     *("date", "time", "timestamp", "timestamptz"),

@@ -24,13 +24,22 @@ if TYPE_CHECKING:
 
 Span = tuple["datetime", "datetime"]
 _BORDER = re.compile(r"\{(start|end)(?::([^{}]*))?\}")
+_IN_QUOTES = re.compile(r"""'[^'\s]*\{(start|end)[^{}]*\}[^'\s]*'|"\{(start|end)[^{}]*\}\"""")
+PARAMETER = re.compile(r":((?:start|end)_\d+_\d+)\b")
+"""The placeholder of SQLite, and of MySQL here."""
 _UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
 TOGETHER = 100
 """So many batches one statement compares."""
 
 
 class Database(Protocol):
-    """The module of a kind of database."""
+    """The module of a kind of database. `TEXT`: the type that a cast to text names."""
+
+    TEXT: str
+
+    def quoted(self, name: str) -> str:
+        """The name of a column."""
+        ...
 
     def placeholder(self, name: str, value: Any) -> str:  # noqa: ANN401 - an instant, a text or a number
         """The SQL of a parameter."""
@@ -106,8 +115,9 @@ class Query:
     def _rows(self, database: Database, span: Span) -> Asked:
         sql, values = self._given(database, span, 0)
         if self.id:
-            same = ", ".join(f"q.{quoted(name)}" for name in self.id)
-            newest = f"row_number() OVER (PARTITION BY {same} ORDER BY q.{quoted(self.changed or '')} DESC)"
+            same = ", ".join(f"q.{database.quoted(name)}" for name in self.id)
+            last = f"q.{database.quoted(self.changed or '')} DESC"
+            newest = f"row_number() OVER (PARTITION BY {same} ORDER BY {last})"
             sql = (
                 f"SELECT * FROM (SELECT q.*, {newest} AS {NEWEST} FROM ({sql}) AS q) AS q WHERE {NEWEST} = 1"
             )
@@ -119,9 +129,9 @@ class Query:
         for number, span in enumerate(spans):
             sql, own = self._given(database, span, number)
             values |= own
-            there = f"count(q.{quoted(self.deleted)})" if self.deleted else "0"
-            newest = f"max(q.{quoted(self.changed or '')})"
-            facts = f"{number}, count(*), {there}, CAST({newest} AS TEXT)"
+            there = f"count(q.{database.quoted(self.deleted)})" if self.deleted else "0"
+            newest = f"max(q.{database.quoted(self.changed or '')})"
+            facts = f"{number}, count(*), {there}, CAST({newest} AS {database.TEXT})"
             parts.append(f"SELECT {facts} FROM ({sql}) AS q")
         return Asked(" UNION ALL ".join(parts), values)
 
@@ -161,7 +171,7 @@ def value_of(instant: datetime, how: str | None) -> Any:  # noqa: ANN401 - an in
 
 
 def quoted(name: str) -> str:
-    """The name of a column as standard SQL has it."""
+    """The name of a column, as standard SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -176,7 +186,7 @@ def checked_query(text: object, kind: str) -> str:
             "sources.sql: the query must say which rows a batch has, by {start} and {end}, as SELECT * FROM"
             " orders WHERE ordered >= {start} AND ordered < {end}"
         )
-    if re.search(r"'[^'\s]*\{(start|end)[^{}]*\}[^'\s]*'", text):
+    if _IN_QUOTES.search(text):
         raise DefinitionError(
             "sources.sql: {start} and {end} are parameters of the query, not text of it: leave the quotes"
             " around them out; {start:%Y-%m-%d} is a text in that format"

@@ -83,13 +83,13 @@ def sql(
     arrival_time: str | None = None,
     look_back: LookBack = "all",
 ) -> SqlSource:
-    """Rows of a query of PostgreSQL or SQLite, without Java. A batch is one statement, and so one consistent
-    read; its rows are kept in the state as `function` keeps them.
+    """Rows of a query of PostgreSQL, MySQL, MariaDB or SQLite, without Java. A batch is one statement, and so
+    one consistent read; its rows are kept in the state as `function` keeps them.
 
     Args:
         connection: `env:NAME`, an environment variable that holds an address; or an address without a secret,
-            as "postgresql://muntin@db.example/shop" or "sqlite:///shop.db" (relative to the project's folder;
-            "sqlite:////data/shop.db" is absolute).
+            as "postgresql://muntin@db.example/shop", "mysql://muntin@db.example/shop" or
+            "sqlite:///shop.db" (relative to the project's folder; "sqlite:////data/shop.db" is absolute).
         query: a SELECT with {start} and {end}, the borders of the batch. They become parameters, never text:
             instants; "{start:%Y-%m-%d}" is a text in that format, in UTC, and "{start:ms}" a number of s, ms,
             us or ns since 1970. SQLite has no instants: one of these.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,13 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.extensions.sql.query import NEWEST, quoted
+from muntin.extensions.sql.query import NEWEST, PARAMETER, quoted
 
 if TYPE_CHECKING:
     from muntin.extensions.sql.query import Asked, Query
 
+TEXT = "TEXT"
 _AT_ONCE = 2**16
-_PARAMETER = re.compile(r":(start|end)_\d+_\d+\b")
 _REAL = pa.float64()
 _DECLARED = {"INT": pa.int64(), "BLOB": pa.binary(), "REAL": _REAL, "FLOA": _REAL, "DOUB": _REAL}
 """Words in declared types, in SQLite's own order -> the type of values."""
@@ -70,7 +69,7 @@ def _array(name: str, values: tuple[Any, ...]) -> pa.Array:
 
 def _declared(connection: sqlite3.Connection, sql: str) -> dict[str, pa.DataType]:
     """The types of columns without values, as their tables declare them; a text where nothing does."""
-    view = f"CREATE TEMP VIEW muntin_columns AS {_PARAMETER.sub('NULL', sql)}"
+    view = f"CREATE TEMP VIEW muntin_columns AS {PARAMETER.sub('NULL', sql)}"
     connection.execute(view)
     rows = connection.execute("PRAGMA temp.table_info(muntin_columns)").fetchall()
     return {
