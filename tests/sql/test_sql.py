@@ -227,6 +227,7 @@ def test_definitions_that_cannot_be() -> None:
         ("env:SHOP", "SELECT * FROM o WHERE at >= {start}", {}, "must say which rows a batch has"),
         ("env:SHOP", "SELECT * FROM o WHERE at >= '{start}' AND at < '{end}'", {}, "leave the quotes around them out"),
         ("env:SHOP", 'SELECT * FROM o WHERE at >= "{start}" AND at < "{end}"', {}, "leave the quotes around them out"),
+        ("sqlite:///s.db", good.replace("{start}", "'{start:%Y-%m-%d} 00:00'"), {}, "leave the quotes around them out"),
         ("env:SHOP", good.replace("{end}", "{end:days}"), {}, "write a format"),
         ("env:SHOP", good, {"id": "id"}, "changed= names the column"),
         ("env:SHOP", good, {"deleted": ""}, "deleted: '' is no column"),
@@ -236,6 +237,8 @@ def test_definitions_that_cannot_be() -> None:
             make(address, query, event_time="at", **more)
         assert "geheim" not in str(caught.value)
     assert sources.sql("postgresql://me@db/shop", good, event_time="at").address == "postgresql://db/shop"
+    commented = f"{good} AND name <> 'a''b' -- it's {{start}} again\n AND \"x\" = ''"
+    assert sources.sql("postgresql://me@db/shop", commented, event_time="at")  # no border stands in a text
 
 
 def test_a_relative_path_is_below_the_folder_of_the_project(tmp_path: Path) -> None:

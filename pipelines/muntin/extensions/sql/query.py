@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Span = tuple["datetime", "datetime"]
 _BORDER = re.compile(r"\{(start|end)(?::([^{}]*))?\}")
-_IN_QUOTES = re.compile(r"""'[^'\s]*\{(start|end)[^{}]*\}[^'\s]*'|"\{(start|end)[^{}]*\}\"""")
+_QUOTED = re.compile(r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`""", re.DOTALL)
+"""Comments, texts and names; a backslash in a text of MySQL is not looked at."""
 PARAMETER = re.compile(r":((?:start|end)_\d+_\d+)\b")
 """The placeholder of SQLite, and of MySQL here."""
 _UNITS_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
@@ -186,7 +187,7 @@ def checked_query(text: object, kind: str) -> str:
             "sources.sql: the query must say which rows a batch has, by {start} and {end}, as SELECT * FROM"
             " orders WHERE ordered >= {start} AND ordered < {end}"
         )
-    if _IN_QUOTES.search(text):
+    if any(part[0] in "'\"`" and _BORDER.search(part) for part in _QUOTED.findall(text)):
         raise DefinitionError(
             "sources.sql: {start} and {end} are parameters of the query, not text of it: leave the quotes"
             " around them out; {start:%Y-%m-%d} is a text in that format"
