@@ -66,7 +66,9 @@ def sql(rows: str, starts_us: int = -(2**62)) -> dict[str, str]:
 def _duckdb(path: str = ":memory:") -> Any:  # noqa: ANN401 - a connection
     import duckdb
 
-    return duckdb.connect(path, config={"threads": 1})
+    session = duckdb.connect(path, config={"threads": 1})
+    session.execute("SET enable_progress_bar = false")
+    return session
 
 
 def _rows(world: World, day: int) -> str:
