@@ -5,6 +5,10 @@ lose a file and ten a row. One run of the next day mends them; its windows are h
 Beside it: the same run where nothing has changed; DuckDB, which computes the sums of all days anew; and, where `chdb` is installed, a
 materialised view of ClickHouse, whose table gets the same deletes and rows, named by hand, and how many of its sums are wrong then. Each in
 a process of its own, without Spark.
+
+CPU seconds of one core of a busy machine, of 2.2 million rows: 0.98 for the next day where nothing has changed, 7.6 where forty days have;
+77 for a first run of all days; DuckDB 4.3 for the sums of days alone, without sessions. ClickHouse's view takes all rows in 2.9 s and the
+changed files in 0.98 s, and 1,491 of its sums are wrong then: it keeps what was deleted.
 """
 
 import argparse
@@ -97,7 +101,7 @@ def duckdb_sums(folder: Path) -> float:
     """The CPU seconds that DuckDB takes for the sums of all days."""
     began = time.process_time()
     with duckdb.connect(config={"threads": 1}) as session:
-        session.execute(
+        session.sql(
             f"SELECT k, date_trunc('day', \"at\") AS day, count(*), sum(x) FROM read_csv('{folder}/*/*.csv') GROUP BY ALL"
         ).to_arrow_table()
     return time.process_time() - began
