@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -133,6 +134,7 @@ def test_what_has_moved(by: Any, of: str | None, now: list[int | None], keys: li
         (lambda folder: shop(folder, {}, alerts=[alerts.revised(of="revenu")]), "'revenu' is not possible.*'revenue'"),
         (lambda folder: shop(folder, {}, alerts=[CHANNEL, CHANNEL]), "alerts.to stands twice"),
         (lambda folder: shop(folder, {}, alerts=["alerts"]), "are no alerts"),
+        (lambda folder: shop(folder, {}, alerts=[SimpleNamespace(channels=(), mask=()), CHANNEL]), "cannot be joined with others"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, wrong: Callable[[Path], Any], words: str) -> None:

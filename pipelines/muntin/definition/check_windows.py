@@ -114,7 +114,11 @@ def alerts_of(asked: Any) -> Any:  # noqa: ANN401 - as above
                 f'alerts: {each!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow '
                 "connection"
             )
-    return first.joined(others) if hasattr(first, "joined") else first
+    if hasattr(first, "joined"):
+        return first.joined(others)
+    if others:
+        raise DefinitionError(f"alerts: {first!r} cannot be joined with others; give it alone")
+    return first
 
 
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave

@@ -1,8 +1,5 @@
-"""The windows that a publication changes: the earlier windows against the windows that replace them.
-
-Pure, over two tables.
-
-The windows that a publication changes, from the files that it replaces and the files that it brings.
+"""The windows that a publication changes: the earlier windows against the windows that replace them, in two
+tables (`compared`), or in the files that it replaces and brings (`changed_windows`).
 """
 
 from __future__ import annotations
