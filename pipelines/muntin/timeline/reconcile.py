@@ -157,7 +157,7 @@ def _elsewhere(window: Kind, was: Kind, when: Closing, compared: Compared) -> In
     starts, ends = window.apart_from(was)
     if not len(ends):
         return starts
-    closed, batches, floor = when.batch_of(ends), compared.batches, when.final
+    closed, batches, floor = when.batch_of(ends), compared.batches, when.floor
     late = np.flatnonzero(batches.low_us < floor[:-1])
     spans = ((at, batches.low_us[at], batches.high_us[at], floor[at]) for at in late.tolist())
     missing = [
