@@ -36,7 +36,7 @@ def rows(muntin: Muntin, project: Project) -> list[float]:
 
 def told(muntin: Muntin, project: Project) -> list[dict[str, str]]:
     (status,) = json.loads(muntin(*project.arguments("status", "--json")).out)
-    return [each for each in status["told"] if each["state"] != "waiting"]
+    return [each for each in status["told"] if each["state"] not in ("missing", "waiting")]
 
 
 def test_what_is_held_is_named_with_its_checks_and_rows(held: str, project: Project, muntin: Muntin) -> None:
@@ -147,3 +147,15 @@ def test_refused(project: Project, muntin: Muntin, words: tuple[str, ...], says:
     refused = muntin(*project.arguments("publish", *words))
     assert refused.status in (2, 3)
     assert says in refused.err
+
+
+# day       1        2         a window of the first day fails; the second day is staged with it, and is innocent
+def test_a_day_that_is_staged_with_a_bad_day_is_not_blamed(held: str, project: Project, muntin: Muntin) -> None:
+    project.bring("2020-01-02", "at,sensor,value\n2020-01-02T03:00:00Z,ä,0\n")
+    second = muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03"))
+    assert second.status == 1
+    assert "The failing windows are made of 1 batch: 2020-01-01." in second.err
+    (status,) = json.loads(muntin(*project.arguments("status", "--json")).out)
+    states = {each["start"][:10]: (each["state"], each["reason"]) for each in status["told"]}
+    assert states["2020-01-01"][0] == "held"
+    assert states["2020-01-02"] == ("waiting", "its windows were staged with those of 2020-01-01, which the suite of quarter holds")

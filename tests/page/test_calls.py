@@ -69,7 +69,7 @@ def test_silence_names_its_cause_where_airflow_knows_it(tmp_path: Path) -> None:
 
 
 def test_batches_that_wait_for_a_hole_are_no_failure(tmp_path: Path) -> None:
-    left = batch(2, "waiting", reason="read, not published: the next run publishes it")
+    left = batch(2, "read", reason="the next run publishes it")
     behind = batch(3, "waiting", reason="an interval before it is missing")
     (call,) = _of_unpublished(known(tmp_path), status(left, behind), NOTHING)
     assert call.what == "1 batch read and not published"

@@ -51,7 +51,7 @@ def table(page: str) -> list[list[str]]:
 def test_the_overview_says_how_it_is_and_what_to_do(client: TestClient) -> None:
     said = client.get("/")
     first, *_ = table(said.text)
-    assert first[:5] == ["sensors", "2 waiting 2\N{NO-BREAK SPACE}published", "-", "3 h", "2024-01-01 02:00"]
+    assert first[:5] == ["sensors", "1 missing 1 waiting 2\N{NO-BREAK SPACE}published", "-", "3 h", "2024-01-01 02:00"]
     assert first[6:] == ["2", "1", "1", "1", "failed"]
     for call in ("1 interval missing: 2024-01-01 02:00; 1 batch waiting for it", "1 row quarantined"):
         assert call in words(said.text)
@@ -62,7 +62,7 @@ def test_now_tells_the_state_of_each_batch_and_the_week(get: Get) -> None:
     page = get("now")
     assert [row[:3] for row in table(page)] == [
         ["2024-01-01 03:00 - 2024-01-01 04:00", "1", "waiting"],
-        ["2024-01-01 02:00 - 2024-01-01 03:00", "1", "waiting"],
+        ["2024-01-01 02:00 - 2024-01-01 03:00", "1", "missing"],
         ["2024-01-01 - 2024-01-01 02:00", "2", "published"],
     ]
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
@@ -159,7 +159,7 @@ def test_the_batches_with_their_reports(get: Get) -> None:
     rows = [[*row[:6], *row[7:8]] for row in table(get("batches"))]
     assert rows == [
         ["2024-01-01 03:00 - 2024-01-01 04:00", "waiting", "1", "1", "0", "0", "-"],
-        ["2024-01-01 02:00 - 2024-01-01 03:00", "waiting", "-"],
+        ["2024-01-01 02:00 - 2024-01-01 03:00", "missing", "-"],
         ["2024-01-01 01:00 - 2024-01-01 02:00", "published", "4", "3", "1", "1", "2"],
         ["2024-01-01 - 2024-01-01 01:00", "published", "4", "4", "0", "0", "2"],
     ]
@@ -175,7 +175,7 @@ def test_the_suites_with_failing_rows(get: Get) -> None:
     said = words(get("suites"))
     assert "failed: 1 critical of 1 check on 3 rows" in said
     assert "expect_column_values_to_be_between(column=n, max_value=2)" in said
-    assert f"1 rows not as expected <b>key</b> window_start n {SCRIPT} 2024-01-01T00:00:00Z 3" in said
+    assert f"1 row not as expected <b>key</b> window_start n {SCRIPT} 2024-01-01T00:00:00Z 3" in said
 
 
 def test_results_are_a_picture_each(get: Get) -> None:

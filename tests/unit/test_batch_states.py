@@ -23,14 +23,14 @@ RUNNING, FAILED, KILLED, QUEUED = (attempt(phase) for phase in ("running", "fail
 @pytest.mark.parametrize(
     ("facts", "state", "since_us"),
     [
-        (MISSING, "waiting", 10),
-        (READ, "waiting", 20),
+        (MISSING, "missing", 10),
+        (READ, "read", 20),
         (replace(READ, behind_us=-10), "waiting", 20),
         (PUBLISHED, "published", 30),
         (replace(PUBLISHED, is_corrected=True), "corrected", 30),
-        (replace(READ, is_corrected=True), "waiting", 20),  # the correction is read, and not published yet
+        (replace(READ, is_corrected=True), "read", 20),  # the correction is read, and not published yet
         # a run
-        (replace(MISSING, attempt=QUEUED), "waiting", 50),
+        (replace(MISSING, attempt=QUEUED), "queued", 50),
         (replace(MISSING, attempt=RUNNING), "running", 45),
         (replace(PUBLISHED, attempt=RUNNING), "running", 45),
         (replace(MISSING, attempt=FAILED), "failed", 50),
@@ -52,7 +52,9 @@ RUNNING, FAILED, KILLED, QUEUED = (attempt(phase) for phase in ("running", "fail
         (replace(READ, held=replace(HELD, at_us=46), attempt=attempt("failed", "validate")), "held", 46),
         (replace(READ, held=replace(HELD, at_us=3), attempt=attempt("failed", "validate")), "failed", 50),  # the suite could not be run
         (replace(PUBLISHED, held=HELD), "published", 30),
-        (replace(MISSING, held=HELD), "waiting", 10),
+        (replace(MISSING, held=HELD), "missing", 10),
+        (replace(READ, held=replace(HELD, culprits=(0,))), "held", 40),
+        (replace(READ, held=replace(HELD, culprits=(-10,))), "waiting", 40),  # the rows of another batch failed
     ],
 )
 def test_state(facts: Facts, state: str, since_us: int) -> None:
@@ -79,7 +81,7 @@ def test_a_state_has_its_reason_its_step_and_its_link() -> None:
         (replace(READ, attempt=FAILED), "failed at finalize, T: OSError: full"),
         (replace(READ, held=HELD), "held by the verdict on day: failed: 1 critical, T"),
         (replace(READ, behind_us=-10), "waiting: an interval before it is missing"),
-        (MISSING, "waiting: missing: no run has read it"),
+        (MISSING, "missing: no run has read it"),
         (PUBLISHED, "published"),
         (replace(PUBLISHED, despite="despite the suite of day"), "published despite the suite of day"),
     ],

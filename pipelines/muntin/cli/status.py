@@ -47,7 +47,7 @@ _STANDING = {
 }
 _Again = Callable[[datetime, datetime], str]
 _SHOWN = 20
-_TOLD = ("running", "failed", "held", "waiting")
+_TOLD = ("missing", "queued", "running", "failed", "held", "read", "waiting")
 _SECOND_US = 1_000_000
 
 
@@ -60,8 +60,8 @@ def status(
 ) -> None:
     """Say how far each window is.
 
-    With FILE also the state of each batch: waiting, running, failed at a step, held by a suite, published or
-    corrected; and whether `fresh_within` of the definition is met.
+    With FILE also the state of each batch: missing, queued, running, failed at a step, held by a suite, read,
+    waiting, published or corrected; and whether `fresh_within` of the definition is met.
 
     Example:
       muntin status dags/flights.py --root state

@@ -41,12 +41,14 @@ SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
 import.
 """
 MAX_ROWS = 20
+NAMED = 1000
+"""So many failing rows of a check are looked up, to see which batches they are of; `MAX_ROWS` are shown."""
 ERROR_LENGTH = 400
 BOOLEAN = {"result_format": "BOOLEAN_ONLY"}
 NUMBERS = {"result_format": "SUMMARY"}
 NUMBERS_AND_ROWS = {
     "result_format": "SUMMARY",
-    "partial_unexpected_count": MAX_ROWS,
+    "partial_unexpected_count": NAMED,
     "return_unexpected_index_query": False,
 }
 QUERIED_ROWS = {"result_format": "COMPLETE"}
@@ -147,7 +149,7 @@ def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
 
 
 def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
-    """The numbers of the failing rows in a result, at most `MAX_ROWS`; () if it names none."""
+    """The numbers of the failing rows in a result, at most `NAMED`; () if it names none."""
     named = (
         result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
     )
@@ -155,7 +157,7 @@ def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
     for entry in named:
         numbers = entry.get(ROW_NUMBER, []) if isinstance(entry, dict) else entry
         failing += numbers if isinstance(numbers, list) else [numbers]
-    return tuple(failing[:MAX_ROWS])
+    return tuple(failing[:NAMED])
 
 
 def judge(

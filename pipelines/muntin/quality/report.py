@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
+from muntin.definition.instants import spell_instant
 from muntin.definition.spelling import many
 from muntin.printable import lines as printable_lines
 from muntin.printable import printable
@@ -153,12 +154,19 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """The checks of one window's staged files; at most 20 failing rows over all checks."""
+    """The checks of one window's staged files; at most 20 failing rows over all checks.
+
+    `failing`: keys, bounds and batch of all rows that fail a critical check; None where the checks do not
+    name them all. `culprits`: starts of the batches, microseconds, whose rows are in failing windows; None
+    where that is not known.
+    """
 
     window: str
     rows: int
     checks: tuple[Check, ...]
     files: tuple[str, ...] = ()
+    failing: tuple[Mapping[str, object], ...] | None = None
+    culprits: tuple[int, ...] | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -215,6 +223,7 @@ class QualityReport:
                 replace(check, failing_rows=check.failing_rows[:shown]).to_dict() for check in self.checks
             ],
             "files": list(self.files),
+            **({} if self.culprits is None else {"culprits": list(self.culprits)}),
         }
 
     def text(self) -> str:
@@ -233,14 +242,26 @@ class QualityReport:
         more = len(self.files) - len(named)
         return [
             "  Nothing of this run was published; windows published earlier stay as they are.",
-            (
-                "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then"
-                " clear the failed"
-            ),
-            "  run, its task `accumulate` and all after it, or run the same interval again.",
+            *self._mend(),
             "  The staged files, as they were checked:" if named else "  No file was staged.",
             *named,
             *([f"    and {more} more"] if more else []),
+        ]
+
+    def _mend(self) -> list[str]:
+        mend = "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then"
+        if not self.culprits:
+            return [
+                f"{mend} clear the failed",
+                "  run, its task `accumulate` and all after it, or run the same interval again.",
+            ]
+        named = ", ".join(map(spell_instant, self.culprits[:FILES_NAMED]))
+        more = len(self.culprits) - FILES_NAMED
+        count = many(len(self.culprits), "batch")
+        return [
+            f"  The failing windows are made of {count}: {named}{f' and {more} more' if more > 0 else ''}.",
+            f"{mend} run",
+            "  them again, or clear their runs, the task `accumulate` and all after it.",
         ]
 
     def raise_if_critical(self) -> None:

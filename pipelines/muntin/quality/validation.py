@@ -55,12 +55,25 @@ def validate(
         )
         asked = [expectation for n, expectation in enumerate(built) if n not in decided]
         outcomes = decided | _judged(frame, asked)
-        rows_of = _failing_rows(frame, guarded, outcomes, [*keys, *PERIOD])
+        rows_of = _failing_rows(frame, outcomes)
+    share = max(1, gx.MAX_ROWS // max(1, len(rows_of)))
+    shown = dict([*rows_of.items()][: gx.MAX_ROWS])
     checks = [
-        _check(expectation, outcomes[n], rows_of.get(n, ()))
+        _check(expectation, outcomes[n], _shown(shown.get(n, ())[:share], [*keys, *PERIOD], expectation))
         for n, expectation in enumerate(guarded.expectations)
     ]
-    return QualityReport(window, rows, _without_passed_guard(checks, rows), tuple(paths))
+    failing = _named(checks, rows_of, [*keys, *PERIOD, "batch"])
+    return QualityReport(window, rows, _without_passed_guard(checks, rows), tuple(paths), failing)
+
+
+def _named(
+    checks: Sequence[Check], rows_of: Mapping[int, Sequence[Row]], identity: Sequence[str]
+) -> tuple[Row, ...] | None:
+    """The rows that fail a critical check, by key, time and batch; None where a check does not name all."""
+    failed = [n for n, check in enumerate(checks) if check.success is False and check.severity == "critical"]
+    if any(len(rows_of.get(n, ())) != checks[n].unexpected_count for n in failed):
+        return None
+    return tuple({name: row[name] for name in identity} for n in failed for row in rows_of[n])
 
 
 def _frame(
@@ -132,21 +145,13 @@ def _missing_columns(suite: Suite, columns: Sequence[str]) -> dict[int, gx.Outco
     return failures
 
 
-def _failing_rows(
-    frame: Frame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]
-) -> dict[int, tuple[Row, ...]]:
-    """Failing rows of each failed check whose result names rows; at most `MAX_ROWS` over all checks."""
+def _failing_rows(frame: Frame, outcomes: Mapping[int, gx.Outcome]) -> dict[int, list[Row]]:
+    """The rows of each failed check whose result names rows."""
     named = {
         n: numbers for n, outcome in sorted(outcomes.items()) if (numbers := gx.row_numbers(outcome.result))
     }
     row_of = frame.rows({number for numbers in named.values() for number in numbers})
-    share = max(1, gx.MAX_ROWS // max(1, len(named)))
-    return {
-        n: _shown(
-            [row_of[number] for number in numbers if number in row_of], identity, suite.expectations[n]
-        )[:share]
-        for n, numbers in list(named.items())[: gx.MAX_ROWS]
-    }
+    return {n: [row_of[number] for number in numbers if number in row_of] for n, numbers in named.items()}
 
 
 def _shown(rows: Sequence[Row], identity: Sequence[str], expectation: Expectation) -> tuple[Row, ...]:

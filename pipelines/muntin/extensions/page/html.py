@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from muntin.definition.instants import from_us, instant_us, spell_instant
-from muntin.definition.spelling import lasting
+from muntin.definition.spelling import lasting, many
 from muntin.errors import DefinitionError
 from muntin.extensions.page.address import key_query, query
 from muntin.jobs.records.batch_states import spelled
@@ -103,6 +103,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "instant": instant,
         "lasting": lasting,
+        "many": many,
         "value": value,
         "segment": lambda text: quote(text, safe=""),
     }

@@ -24,8 +24,9 @@ def with_revisions(bound: Bound, staged: Staged, reports: Sequence[QualityReport
     """The reports on staged windows, a report for each window, with a check that published windows stay."""
     report_of = {report.window: report for report in reports}
     return [
-        replace(report, checks=(*report.checks, _check(bound, staged, window)))
+        replace(report, checks=(*report.checks, check), failing=report.failing if check.success else None)
         for window in staged.windows
+        for check in [_check(bound, staged, window)]
         for report in [report_of.get(window.window) or _unguarded(bound, staged, window)]
     ]
 

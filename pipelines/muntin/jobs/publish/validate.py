@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from muntin.errors import DefinitionError
 from muntin.files.near import near
+from muntin.jobs.publish.culprits import culprits
 from muntin.jobs.published.staged_windows import Staged
 from muntin.jobs.records.approvals import Approval, is_approved, verdict_name
 from muntin.jobs.records.reports_table import utc_now
@@ -54,9 +56,16 @@ def validate_staged(
         from muntin.jobs.publish.revisions import with_revisions
 
         reports = with_revisions(bound, staged, reports)
+    staged_windows = {window.window: window for window in staged.windows}
+    reports = [
+        replace(report, culprits=culprits(bound, staged_windows[report.window], report))
+        if report.status == "failed"
+        else report
+        for report in reports
+    ]
     verdicts = record_verdicts(bound, staged, {report.window: report.to_dict() for report in reports})
     name = verdict_name(verdicts)
-    starts = {window.window: window.starts for window in staged.windows}
+    starts = {name: window.starts for name, window in staged_windows.items()}
     now = utc_now()
     for report in reports:
         named = {"name": name} if report.status == "failed" else {}

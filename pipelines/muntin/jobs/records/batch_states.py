@@ -1,10 +1,13 @@
 """The state of a batch, decided from the facts alone: the same words on the page, in `muntin status`, in JSON
 and in metrics.
 
-waiting     not read, or read and behind a missing interval, or not published yet: `reason` says which
+missing     no run has read it
+queued      its run is queued
 running     a run is at work on it since then, at this step
 failed      its newest run failed at a step, for this reason
-held        a suite holds its windows back: these checks failed
+held        a suite holds windows back that are made of its rows: these checks failed
+read        read; the next run publishes it
+waiting     read, and cannot be published before other batches: `reason` says which
 published   readers see what its rows make
 corrected   so they do, and it had been published from another source before
 """
@@ -14,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+from muntin.definition.instants import spell_instant
 from muntin.jobs.records.processes import KILLED
 
 if TYPE_CHECKING:
@@ -21,20 +25,26 @@ if TYPE_CHECKING:
 
     from muntin.jobs.records.attempts import Attempt
 
-State = Literal["waiting", "running", "failed", "held", "published", "corrected"]
+State = Literal["missing", "queued", "running", "failed", "held", "read", "waiting", "published", "corrected"]
 STATES: tuple[State, ...] = get_args(State)
 NEED_A_PERSON: tuple[State, ...] = ("failed", "held")
 CORRECT = "correct the rows in the source, or the suite if that is wrong"
 """What a person does first about held windows."""
 _VALIDATE = "validate"
+_NAMED = 3  # culprits
 ASK = "ask"
 """The step of Airflow's runs that asks a person whether to publish what a suite holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A suite's last verdict that a window's staged batches failed: when, in words, the failed checks, a line
-    each; and its name.
+    """A suite's last verdict that a window's staged batches failed.
+
+    Attributes:
+        window, at_us, verdict: of which window, when, in words.
+        checks: the failed checks, a line each.
+        name: of the verdict.
+        culprits: starts of the batches that the failing windows are made of; None: the checks do not say.
     """
 
     window: str
@@ -42,6 +52,11 @@ class Held:
     verdict: str
     checks: tuple[str, ...]
     name: str | None = None
+    culprits: tuple[int, ...] | None = None
+
+    def blames(self, start_us: int) -> bool:
+        """Whether failing windows are made of rows of a batch, as far as the checks say."""
+        return self.culprits is None or start_us in self.culprits
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,8 @@ def state_of(facts: Facts) -> BatchState:
         return _of(facts, "running", attempt.began_us, attempt.step, link=attempt.link)
     if facts.held and _holds(facts.held, attempt, facts):
         link = attempt.link if attempt else None
+        if not facts.held.blames(facts.start_us):
+            return _of(facts, "waiting", facts.held.at_us, reason=_innocent(facts.held), link=link)
         reason = f"{facts.held.window}: {facts.held.verdict}"
         held = _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link)
         return replace(held, checks=facts.held.checks, verdict=facts.held.name)
@@ -121,17 +138,24 @@ def state_of(facts: Facts) -> BatchState:
             _of(facts, "corrected" if facts.is_corrected else "published", facts.published_us),
             despite=facts.despite,
         )
-    return _waiting(facts, attempt)
+    return _unpublished(facts, attempt)
 
 
-def _waiting(facts: Facts, queued: Attempt | None) -> BatchState:
+def _unpublished(facts: Facts, queued: Attempt | None) -> BatchState:
     if queued:
-        return _of(facts, "waiting", queued.at_us, reason="its run is queued", link=queued.link)
+        return _of(facts, "queued", queued.at_us, link=queued.link)
+    if not facts.is_read:
+        return _of(facts, "missing", facts.end_us, reason="no run has read it")
     if facts.behind_us is not None:
         return _of(facts, "waiting", facts.read_us, reason="an interval before it is missing")
-    if facts.is_read:
-        return _of(facts, "waiting", facts.read_us, reason="read, not published: the next run publishes it")
-    return _of(facts, "waiting", facts.end_us, reason="missing: no run has read it")
+    return _of(facts, "read", facts.read_us, reason="the next run publishes it")
+
+
+def _innocent(held: Held) -> str:
+    """Why a batch waits whose rows are in no failing window."""
+    starts = held.culprits or ()
+    named = ", ".join(map(spell_instant, starts[:_NAMED])) + (", ..." if len(starts) > _NAMED else "")
+    return f"its windows were staged with those of {named}, which the suite of {held.window} holds"
 
 
 def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:
@@ -196,7 +220,8 @@ def stretches(batches: Sequence[BatchState]) -> list[Stretch]:
 
 
 def _says(one: BatchState) -> tuple[object, ...]:
-    return one.state, one.step, one.reason, one.link, one.checks, one.verdict, one.despite
+    link = one.link if one.state != "held" else None  # each run of a held batch names the same verdict
+    return one.state, one.step, one.reason, link, one.checks, one.verdict, one.despite
 
 
 def spelled(one: BatchState, moment: str | None = None) -> str:
@@ -212,6 +237,6 @@ def spelled(one: BatchState, moment: str | None = None) -> str:
             return f"failed at {one.step}{f', {moment}' if moment else ''}: {one.reason}"
         case "held":
             return f"held by the verdict on {one.reason}{f', {moment}' if moment else ''}"
-        case "waiting":
-            return f"waiting: {one.reason}"
+        case "waiting" | "missing" | "read":
+            return f"{one.state}: {one.reason}"
     return f"{one.state} {one.despite}" if one.despite else one.state

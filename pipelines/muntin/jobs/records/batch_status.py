@@ -88,7 +88,15 @@ def batch_states(
 
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
             checks = tuple(spelled_check(each) for each in newest["checks"] if each["success"] is False)
-            said = Held(window, at_us, newest["verdict"], checks, newest.get("name"))
+            culprits = newest.get("culprits")
+            said = Held(
+                window,
+                at_us,
+                newest["verdict"],
+                checks,
+                newest.get("name"),
+                None if culprits is None else tuple(culprits),
+            )
             verdicts.append((*newest["batches"], said))
     runs, held, corrected = together(attempts(bound.folder), airflow_runs), verdicts, corrected_in(table)
     parts = (windows[0].history.batches, windows[0].history.waiting)
@@ -235,7 +243,7 @@ def _facts(
         next((each for each in reversed(runs) if each.covers(start_us, end_us)), None),
         max(
             (one for low, high, one in held if low <= start_us <= high),
-            key=lambda one: one.at_us,
+            key=lambda one: (one.blames(start_us), one.at_us),
             default=None,
         ),
     )

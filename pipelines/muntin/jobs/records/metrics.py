@@ -56,7 +56,9 @@ KINDS = {
     ),
     "muntin.lag": Kind("gauge", "s", "from the watermark of what is published to now"),
     "muntin.batches": Kind(
-        "gauge", "{batch}", "batches that are waiting, running, failed, held, published or corrected"
+        "gauge",
+        "{batch}",
+        "batches by state: missing, queued, running, failed, held, read, waiting, published, corrected",
     ),
     "muntin.fresh": Kind("gauge", "1", "1 if batches are published as soon as `fresh_within` asks, else 0"),
 }

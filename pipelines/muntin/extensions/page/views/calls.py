@@ -142,8 +142,7 @@ def _cleared(pipeline_place: Place, each: Stretch, last_us: int, step: str | Non
 
 def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
     """Batches that were read, wait for nothing, and that no run is at work on."""
-    waiting = now.states.of("waiting") if now.states else []
-    left = [each for each in waiting if each.reason and each.reason.startswith("read, not published")]
+    left = now.states.of("read") if now.states else []
     if not left:
         return []
     how = again(pipeline_place, left[0].start_us, left[-1].end_us, left[-1].start_us)
