@@ -159,3 +159,17 @@ def test_a_day_that_is_staged_with_a_bad_day_is_not_blamed(held: str, project: P
     states = {each["start"][:10]: (each["state"], each["reason"]) for each in status["told"]}
     assert states["2020-01-01"][0] == "held"
     assert states["2020-01-02"] == ("waiting", "its windows were staged with those of 2020-01-01, which the suite of quarter holds")
+
+
+# quarter   [18, 24) of day 1, grace 1 h      closes with day 2: rows of a batch that is published fail it
+def test_a_day_that_closes_a_bad_window_names_the_day_of_its_rows(held: str, project: Project, muntin: Muntin) -> None:
+    text = Path(project.file).read_text(encoding="utf-8").replace('windows.tumbling("6h")', 'windows.tumbling("6h", grace="1h")')
+    Path(project.file).write_text(text, encoding="utf-8")
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,1\n2020-01-01T20:00:00Z,ö,2\n")
+    project.bring("2020-01-02", "at,sensor,value\n2020-01-02T03:00:00Z,ä,0\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 0
+    second = muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03"))
+    assert "The failing windows are made of 1 batch: 2020-01-01." in second.err
+    (status,) = json.loads(muntin(*project.arguments("status", "--json")).out)
+    (day,) = (each for each in status["told"] if each["start"][:10] == "2020-01-02")
+    assert (day["state"], day["reason"].partition(", made of ")[2]) == ("held", "rows of 2020-01-01")

@@ -56,7 +56,7 @@ NUMBERS: list[Any] = [0, 1, 2.5, -2, 0.1, 3, 2**53, 2**62, -(2**63), 10**19]
 TIMES: list[Any] = ["2013-01-01", "1582-10-04", "2013-01-01T01:00:00Z", "2013-01-01T01:00:00+01:00", "2013-01-01T01:00:00"]
 ALL = [*SHORT, *LONG, *FLOATS[:6], *TEXTS, True, False, 1.5, "2013-01-01"]
 AT_JFK = {"type": "comparison", "column": {"name": "key"}, "operator": "==", "parameter": "JFK"}
-NAMES = ("key", "a", "b", "window_start", "window_end")
+NAMES = ("key", "a", "b", "window_start", "window_end", "batch")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def table_of(kind: pa.DataType, a: list[Any], b: list[Any]) -> pa.Table:
     column = pa.array(a, kind.value_type).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(a, kind)
     other = pa.array(b, kind.value_type).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(b, kind)
     keys = pa.array([("JFK", "EWR", None)[n % 3] for n in range(count)], pa.string())
-    return pa.table(dict(zip(NAMES, (keys, column, other, starts, starts), strict=True)))
+    return pa.table(dict(zip(NAMES, (keys, column, other, starts, starts, starts), strict=True)))
 
 
 @st.composite

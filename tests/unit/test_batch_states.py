@@ -54,7 +54,8 @@ RUNNING, FAILED, KILLED, QUEUED = (attempt(phase) for phase in ("running", "fail
         (replace(PUBLISHED, held=HELD), "published", 30),
         (replace(MISSING, held=HELD), "missing", 10),
         (replace(READ, held=replace(HELD, culprits=(0,))), "held", 40),
-        (replace(READ, held=replace(HELD, culprits=(-10,))), "waiting", 40),  # the rows of another batch failed
+        (replace(READ, held=replace(HELD, culprits=(-10,), batches=(-10, 0))), "waiting", 40),  # the rows of another held batch failed
+        (replace(READ, held=replace(HELD, culprits=(-10,), batches=(0, 0))), "held", 40),  # the rows of a published batch failed
     ],
 )
 def test_state(facts: Facts, state: str, since_us: int) -> None:
@@ -80,6 +81,10 @@ def test_a_state_has_its_reason_its_step_and_its_link() -> None:
         (replace(READ, attempt=RUNNING), "running since T, at finalize"),
         (replace(READ, attempt=FAILED), "failed at finalize, T: OSError: full"),
         (replace(READ, held=HELD), "held by the verdict on day: failed: 1 critical, T"),
+        (
+            replace(READ, held=replace(HELD, culprits=(-10,))),
+            "held by the verdict on day: failed: 1 critical, made of rows of 1969-12-31T23:59:59.999990, T",
+        ),
         (replace(READ, behind_us=-10), "waiting: an interval before it is missing"),
         (MISSING, "missing: no run has read it"),
         (PUBLISHED, "published"),

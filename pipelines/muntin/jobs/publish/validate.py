@@ -56,16 +56,15 @@ def validate_staged(
         from muntin.jobs.publish.revisions import with_revisions
 
         reports = with_revisions(bound, staged, reports)
-    staged_windows = {window.window: window for window in staged.windows}
     reports = [
-        replace(report, culprits=culprits(bound, staged_windows[report.window], report))
+        replace(report, culprits=culprits(bound, report.window, report))
         if report.status == "failed"
         else report
         for report in reports
     ]
     verdicts = record_verdicts(bound, staged, {report.window: report.to_dict() for report in reports})
     name = verdict_name(verdicts)
-    starts = {name: window.starts for name, window in staged_windows.items()}
+    starts = {window.window: window.starts for window in staged.windows}
     now = utc_now()
     for report in reports:
         named = {"name": name} if report.status == "failed" else {}

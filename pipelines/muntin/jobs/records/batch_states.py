@@ -44,7 +44,9 @@ class Held:
         window, at_us, verdict: of which window, when, in words.
         checks: the failed checks, a line each.
         name: of the verdict.
-        culprits: starts of the batches that the failing windows are made of; None: the checks do not say.
+        culprits: starts of the batches that the failing windows are made of, published batches too; None: the
+            checks do not say.
+        batches: starts of the first and the last batch that it holds.
     """
 
     window: str
@@ -53,10 +55,24 @@ class Held:
     checks: tuple[str, ...]
     name: str | None = None
     culprits: tuple[int, ...] | None = None
+    batches: tuple[int, int] = (0, 0)
 
     def blames(self, start_us: int) -> bool:
-        """Whether failing windows are made of rows of a batch, as far as the checks say."""
-        return self.culprits is None or start_us in self.culprits
+        """Whether a batch is held: failing windows are made of its rows, or of no held batch's rows, or the
+        checks do not say.
+        """
+        first, last = self.batches
+        is_of_held = any(first <= culprit <= last for culprit in self.culprits or ())
+        return not is_of_held or start_us in (self.culprits or ())
+
+    def reason(self, start_us: int) -> str:
+        """Why a batch is held, with the batches that brought the rows if it did not."""
+        brought = (
+            f", made of rows of {_spelled(self.culprits)}"
+            if self.culprits and start_us not in self.culprits
+            else ""
+        )
+        return f"{self.window}: {self.verdict}{brought}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +141,7 @@ def state_of(facts: Facts) -> BatchState:
         link = attempt.link if attempt else None
         if not facts.held.blames(facts.start_us):
             return _of(facts, "waiting", facts.held.at_us, reason=_innocent(facts.held), link=link)
-        reason = f"{facts.held.window}: {facts.held.verdict}"
-        held = _of(facts, "held", facts.held.at_us, _VALIDATE, reason, link)
+        held = _of(facts, "held", facts.held.at_us, _VALIDATE, facts.held.reason(facts.start_us), link)
         return replace(held, checks=facts.held.checks, verdict=facts.held.name)
     if attempt and attempt.phase in ("failed", "killed"):
         reason = attempt.reason or (
@@ -153,9 +168,12 @@ def _unpublished(facts: Facts, queued: Attempt | None) -> BatchState:
 
 def _innocent(held: Held) -> str:
     """Why a batch waits whose rows are in no failing window."""
-    starts = held.culprits or ()
-    named = ", ".join(map(spell_instant, starts[:_NAMED])) + (", ..." if len(starts) > _NAMED else "")
-    return f"its windows were staged with those of {named}, which the suite of {held.window} holds"
+    culprits = _spelled(held.culprits or ())
+    return f"its windows were staged with those of {culprits}, which the suite of {held.window} holds"
+
+
+def _spelled(starts: Sequence[int]) -> str:
+    return ", ".join(map(spell_instant, starts[:_NAMED])) + (", ..." if len(starts) > _NAMED else "")
 
 
 def _holds(held: Held, attempt: Attempt | None, facts: Facts) -> bool:

@@ -88,7 +88,7 @@ def batch_states(
 
             at_us = instant_us(datetime.fromisoformat(newest["recorded_at"]), "recorded_at")
             checks = tuple(spelled_check(each) for each in newest["checks"] if each["success"] is False)
-            culprits = newest.get("culprits")
+            culprits, batches = newest.get("culprits"), tuple(newest["batches"])
             said = Held(
                 window,
                 at_us,
@@ -96,8 +96,9 @@ def batch_states(
                 checks,
                 newest.get("name"),
                 None if culprits is None else tuple(culprits),
+                batches,
             )
-            verdicts.append((*newest["batches"], said))
+            verdicts.append(said)
     runs, held, corrected = together(attempts(bound.folder), airflow_runs), verdicts, corrected_in(table)
     parts = (windows[0].history.batches, windows[0].history.waiting)
     last = max(((int(part.start_us[-1]), int(part.end_us[-1])) for part in parts if len(part)), default=None)
@@ -228,7 +229,7 @@ def _facts(
     corrected: Ints,
     times: Times,
     runs: Sequence[Attempt],
-    held: Sequence[tuple[int, int, Held]],
+    held: Sequence[Held],
 ) -> Facts:
     start_us, end_us, missing_us = int(every.starts[at]), int(every.ends[at]), every.first_missing_us
     return Facts(
@@ -242,7 +243,7 @@ def _facts(
         times.published.get(start_us),
         next((each for each in reversed(runs) if each.covers(start_us, end_us)), None),
         max(
-            (one for low, high, one in held if low <= start_us <= high),
+            (one for one in held if one.batches[0] <= start_us <= one.batches[1]),
             key=lambda one: (one.blames(start_us), one.at_us),
             default=None,
         ),
