@@ -21,7 +21,7 @@ check: setup lint ## style, types, arrows, and the quick tests, which start neit
 	@$(python) -m pytest -n 2 --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
 test: for-tests ## lint, then the tests that a change has to pass, in a quarter of an hour; ARGS="-k sliding" narrows them
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-15}; $(python) -m pytest -n 3 --max-worker-restart 0 $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-10}; $(python) -m pytest -n 3 --max-worker-restart 0 $(ARGS)
 
 test-long: for-tests ## what `make test` leaves out: ARGS=tests/storage, or "--touched HEAD"; MUNTIN_CORE=300 for every test with every case
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-40}; $(python) -m pytest -n 3 --max-worker-restart 0 --long $(ARGS)

@@ -1,6 +1,6 @@
 """How many cases tests try: few while you work (`make check`), more in `make test`, as many as you want on request.
 
-`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 15; 3000 is all.
+`MUNTIN_CORE` is the number of random cases of a test that tries many; others try their share. `make test` says 10; 3000 is all.
 From 300 on, tests try every case of what can be listed.
 
 Which cases, follows from `MUNTIN_SEED`, another number with each run, which is printed at the end: many runs try what a
