@@ -6,12 +6,14 @@
 import time
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.merged_states import tallies
+from muntin.engine.reduce import exact
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
@@ -53,7 +55,8 @@ def disagreement(given: Case) -> list[str]:
     said = judge(
         given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, lateness=given.lateness, max_ahead=1000 * DAY
     )
-    combined = derived(given, said.watermarks)
+    with patch.object(exact, "_FEW", 0 if given.seed % 2 else exact._FEW):  # whole sums by the kernel, as of many rows
+        combined = derived(given, said.watermarks)
     found, wanted = by_window(given, combined), expected(given, said)
     wrong = [f"{key}: {found.get(key)} not {wanted.get(key)}" for key in wanted | found if not alike(found.get(key), wanted.get(key))]
     return wrong + tallied(given, combined, said)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from muntin.definition.relative_paths import is_object_store
@@ -19,6 +18,8 @@ from muntin.files.some_rows import file_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pyarrow.dataset as ds
 
     from muntin.files.paths import AnyPath
 _TAIL = 2**18  # bytes; the footers of nearly all files are shorter
@@ -71,6 +72,8 @@ def opened(place: str | AnyPath | pa.Buffer | bytes, **how: Any) -> pq.ParquetFi
 
 def form() -> ds.ParquetFileFormat:
     """The format of datasets of such files."""
+    import pyarrow.dataset as ds  # where there is pandas, it imports that
+
     return ds.ParquetFileFormat(
         default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -59,7 +59,7 @@ def local_rows(
     places: Sequence[str],
     schema: pa.Schema,
     columns: Sequence[str],
-    condition: ds.Expression | None = None,
+    condition: pc.Expression | None = None,
     between: Between | None = None,
 ) -> pa.Table:
     """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all
@@ -87,7 +87,7 @@ def _rows(
     place: str,
     schema: pa.Schema,
     columns: Sequence[str],
-    condition: ds.Expression | None,
+    condition: pc.Expression | None,
     between: Between | None,
 ) -> pa.Table:
     """The rows of one file that lie between, of the row groups that can meet the condition too."""
@@ -104,6 +104,8 @@ def _rows(
             else range(file.num_row_groups)
         )
         if condition is not None and len(groups) > 1:
+            import pyarrow.dataset as ds  # where there is pandas, it imports that
+
             # `subset` has an order of its own
             fragment = ds.ParquetFileFormat().make_fragment(
                 place, fs.LocalFileSystem(), row_groups=list(groups)

@@ -13,9 +13,10 @@ import mmap
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -27,6 +28,9 @@ from muntin.states.derived_columns import following, footer_of, together
 from muntin.store.contents import check_once, damaged, fetched, problem_of_size
 from muntin.store.store import Snapshot
 
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
 _AT_ONCE = 8  # files
 
 
@@ -34,7 +38,7 @@ def read_files(
     folder: AnyPath,
     snapshot: Snapshot,
     columns: Sequence[str] | None = None,
-    condition: ds.Expression | None = None,
+    condition: pc.Expression | None = None,
 ) -> pa.Table:
     """The rows of a table, read from the disk by Arrow itself. A file that lacks a column of the snapshot has
     nulls in it.
@@ -53,7 +57,7 @@ def read_files(
 
 
 def _dataset(
-    folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None = None
+    folder: AnyPath, snapshot: Snapshot, condition: pc.Expression | None = None
 ) -> ds.FileSystemDataset:
     """The files of a snapshot, each with the size that the log and the content that its name says."""
     sizes = {f"{folder}/{file.path}": file.size for file in snapshot.files}
@@ -72,7 +76,7 @@ def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
 def held_rows(
     dataset: ds.FileSystemDataset,
     columns: Sequence[str],
-    condition: ds.Expression | None = None,
+    condition: pc.Expression | None = None,
     *,
     use_threads: bool = True,
 ) -> pa.Table:
@@ -82,6 +86,8 @@ def held_rows(
     `dataset`: of `dataset_of`. `columns`: all columns of fields, and further columns. `condition`: on columns
     that are not of fields. `use_threads`: as Arrow has it.
     """
+    import pyarrow.dataset as ds
+
     tables = []
     for footer, fragments in groupby(dataset.get_fragments(), lambda each: footer_of(each.physical_schema)):
         some = ds.FileSystemDataset(list(fragments), dataset.schema, dataset.format, dataset.filesystem)
@@ -96,7 +102,7 @@ def held_rows(
 def dataset_of(
     places: Sequence[str],
     schema: pa.Schema,
-    condition: ds.Expression | None = None,
+    condition: pc.Expression | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> ds.FileSystemDataset:
     """The rows of some Parquet files, in their order. With a condition, of an object store only the row
@@ -105,6 +111,8 @@ def dataset_of(
     `sizes`: place -> bytes that a file must have, and then the content that its name says, where it is
     fetched from an object store.
     """
+    import pyarrow.dataset as ds  # where there is pandas, it imports that
+
     files, disk = form(), fs.LocalFileSystem()
 
     def fragments(place: str) -> list[ds.ParquetFileFragment]:
@@ -129,7 +137,7 @@ def _fetched(
     files: ds.ParquetFileFormat,
     place: str,
     schema: pa.Schema,
-    condition: ds.Expression,
+    condition: pc.Expression,
     size: int | None = None,
 ) -> list[ds.ParquetFileFragment]:
     """The row groups of a file in which a condition on the columns of a schema may be met, a fragment each,

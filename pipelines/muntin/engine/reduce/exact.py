@@ -15,6 +15,7 @@ from muntin.engine.assignment import Assignment
 from muntin.errors import SourceError
 from muntin.states.frames import Ints, compiled
 
+_FEW = 1000  # rows and windows that are added before a kernel is loaded
 _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
 
@@ -23,7 +24,12 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        small, least, most = _small_sums(values, windows.order, *ranges, windows.is_short)
+        few = len(windows.order) + len(windows.lo) + len(windows.late_row) <= _FEW
+        small, least, most = (
+            _few_sums(values[windows.order], values, *ranges)
+            if few
+            else _small_sums(values, windows.order, *ranges, windows.is_short)
+        )
         if (
             max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63
         ):  # surely no sum left 64 bits
@@ -75,6 +81,17 @@ def _running_floats(
     sums = total[hi] - total[lo]
     np.add.at(sums, late_window, states[late_row].astype(np.float64))
     return sums
+
+
+def _few_sums(
+    added: Ints, states: Ints, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints
+) -> tuple[Ints, int, int]:
+    """What `_small_sums` gives, for few rows: a fresh process that has no more loads no kernel."""
+    late = states[late_row]
+    total = np.append(0, np.cumsum(added))
+    out = total[hi] - total[lo]
+    np.add.at(out, late_window, late)
+    return out, min(added.min(initial=0), late.min(initial=0)), max(added.max(initial=0), late.max(initial=0))
 
 
 @compiled

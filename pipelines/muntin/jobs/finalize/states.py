@@ -11,7 +11,6 @@ from operator import or_
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from muntin.aggregates.aggregate import runs_code
 from muntin.definition.instants import from_us
@@ -138,18 +137,18 @@ def _condition(shard: Shard) -> pc.Expression:
     the buckets of the shard.
     """
     first_us, last_us = int(shard.starts[0]), int(shard.starts[shard.last])
-    old_enough = (ds.field(BATCH) >= _instant(first_us)) & (ds.field(BATCH) <= _instant(last_us))
-    since = ds.field(BATCH) >= _instant(int(shard.starts[shard.since]))
+    old_enough = (pc.field(BATCH) >= _instant(first_us)) & (pc.field(BATCH) <= _instant(last_us))
+    since = pc.field(BATCH) >= _instant(int(shard.starts[shard.since]))
     within = [(shard.low_us, shard.high_us)] if shard.tiers is None else shard.tiers.needed
-    inside = ((ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within)
-    condition = old_enough & (ds.field(FRAME) < _instant(shard.high_us)) & reduce(or_, inside, since)
+    inside = ((pc.field(FRAME) >= _instant(low)) & (pc.field(FRAME) < _instant(high)) for low, high in within)
+    condition = old_enough & (pc.field(FRAME) < _instant(shard.high_us)) & reduce(or_, inside, since)
     condition = condition if shard.only is None else condition & shard.only
     return condition & own_buckets(shard) if shard.count > 1 else condition
 
 
 def own_buckets(shard: Shard) -> pc.Expression:
     """The condition that a row belongs to the shard, by its bucket."""
-    bucket = ds.field(BUCKET)
+    bucket = pc.field(BUCKET)
     return (bucket >= _share(shard.number, shard.count)) & (bucket < _share(shard.number + 1, shard.count))
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from muntin.definition.kinds import Bounded
@@ -51,8 +51,8 @@ def quarantined(
     snapshot = bound.store.snapshot(QUARANTINE)
     if snapshot.version < 0:
         return pa.table({name: pa.array([], INSTANT if name == BATCH else pa.string()) for name in COLUMNS})
-    begin = ds.field(BATCH) >= instant(start, "start") if start else ds.field(BATCH).is_valid()
-    condition = begin & (ds.field(BATCH) < instant(end, "end")) if end else begin
+    begin = pc.field(BATCH) >= instant(start, "start") if start else pc.field(BATCH).is_valid()
+    condition = begin & (pc.field(BATCH) < instant(end, "end")) if end else begin
     table = read_files(bound.table(QUARANTINE), snapshot, COLUMNS, condition)
     return table.sort_by([(name, "ascending") for name in (BATCH, "file", "position")])
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained, Unending
@@ -99,7 +99,7 @@ def _steps(
     """
     if not paths:
         return []
-    wanted = (ds.field(FRAME) >= instant(low_us)) & (ds.field(BATCH) <= instant(last_us))
+    wanted = (pc.field(FRAME) >= instant(low_us)) & (pc.field(BATCH) <= instant(last_us))
     tables = [
         opened(path).read([*keys, FRAME, BATCH]).filter(wanted).select([*keys, FRAME]) for path in paths
     ]
@@ -213,6 +213,6 @@ def _frames(paths: list[str], low_us: int) -> list[int]:
     if not paths:
         return []
     frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(
-        columns=[FRAME], filter=ds.field(FRAME) >= instant(low_us)
+        columns=[FRAME], filter=pc.field(FRAME) >= instant(low_us)
     )[FRAME]
     return sorted(frames.cast(pa.int64()).unique().to_pylist())

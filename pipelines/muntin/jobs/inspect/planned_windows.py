@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
@@ -179,7 +179,7 @@ def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *,
     if now.snapshot.schema is None or not limit:
         return (now.snapshot.schema or pa.schema([])).empty_table()
     order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
-    condition = ds.field(BATCH).isin(wanted)
+    condition = pc.field(BATCH).isin(wanted)
     return newest_rows(
         bound.table(now.table),
         now.snapshot,

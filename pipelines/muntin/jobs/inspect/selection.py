@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, instant_us
 from muntin.definition.spelling import did_you_mean
@@ -74,9 +73,9 @@ class Selection:
         """The condition on the windows' bounds; None where there is none."""
         bounds = []
         if self.start is not None:
-            bounds.append(ds.field("window_start") >= instant(self.start, "start"))
+            bounds.append(pc.field("window_start") >= instant(self.start, "start"))
         if self.end is not None:
-            bounds.append(ds.field("window_end") <= instant(self.end, "end"))
+            bounds.append(pc.field("window_end") <= instant(self.end, "end"))
         return _all(bounds)
 
     def between_us(self) -> tuple[int, int]:
@@ -105,15 +104,15 @@ def several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some
 
 def _is_among(name: str, values: Sequence[Any], kind: pa.DataType) -> pc.Expression:
     if pa.types.is_null(kind):  # of a table without rows
-        return ds.field(name).is_null()
+        return pc.field(name).is_null()
     try:
         key_values = pa.array([value for value in values if value is not None]).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DefinitionError(
             f"keys: {', '.join(map(repr, values))} cannot be read as {kind}, which {name!r} is"
         ) from None
-    condition = ds.field(name).isin(key_values)
-    return condition | ds.field(name).is_null() if None in values else condition
+    condition = pc.field(name).isin(key_values)
+    return condition | pc.field(name).is_null() if None in values else condition
 
 
 def _all(conditions: Iterable[pc.Expression]) -> pc.Expression | None:

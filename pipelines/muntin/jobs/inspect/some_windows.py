@@ -18,7 +18,7 @@ from operator import and_
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.one_key import is_key, value_of
@@ -59,7 +59,7 @@ def newest_rows(
     *,
     limit: int,
     begin: Place | None = None,
-    condition: ds.Expression | None = None,
+    condition: pc.Expression | None = None,
     order: Sequence[str] = (),
 ) -> Page:
     """A page of a table with the column `batch`: by batch, the newest first, then by `order`.
@@ -70,7 +70,7 @@ def newest_rows(
     tables, have, together = list[pa.Table](), 0, 1
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
     if begin:
-        before = ds.field(BATCH) <= instant(begin.batch_us)
+        before = pc.field(BATCH) <= instant(begin.batch_us)
         condition = before if condition is None else condition & before
     while rest and have <= limit:
         part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
@@ -144,13 +144,13 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
     condition = None
     if snapshot.schema is not None:
         conditions = [
-            is_key(ds.field(name), value_of(name, value, snapshot.schema.field(name).type))
+            is_key(pc.field(name), value_of(name, value, snapshot.schema.field(name).type))
             for name, value in asked.keys.items()
         ]
         if asked.start is not None:
-            conditions.append(ds.field("window_end") > instant(asked.start))
+            conditions.append(pc.field("window_end") > instant(asked.start))
         if asked.end is not None:
-            conditions.append(ds.field("window_start") < instant(asked.end))
+            conditions.append(pc.field("window_start") < instant(asked.end))
         condition = reduce(and_, conditions) if conditions else None
     order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
     return newest_rows(

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, spell_instant
@@ -168,4 +167,4 @@ def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc
     ]
     rows = [*product(*values)]
     columns = [pa.array([row[at].as_py() for row in rows], kind) for at, kind in enumerate(types)]
-    return condition & ds.field(BUCKET).isin(pa.array(np.unique(buckets(columns, len(rows)))))
+    return condition & pc.field(BUCKET).isin(pa.array(np.unique(buckets(columns, len(rows)))))

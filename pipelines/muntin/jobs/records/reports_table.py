@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
@@ -246,11 +245,11 @@ def read_reports(
     snapshot = store.snapshot(TABLE)
     if snapshot.version < 0:
         return pa.schema([(name, _COLUMNS[name][0]) for name in columns]).empty_table()
-    condition = ds.field("step") == step if step else None
+    condition = pc.field("step") == step if step else None
     if span_us:
         low, high = map(from_us, span_us)
         snapshot = replace(snapshot, files=telling_of(snapshot.files, *span_us))
-        within = (ds.field("batch") >= low) & (ds.field("batch") <= high)
+        within = (pc.field("batch") >= low) & (pc.field("batch") <= high)
         condition = within if condition is None else condition & within
     return read_files(store.root / TABLE, snapshot, columns, condition).sort_by("recorded_at")
 

@@ -13,7 +13,7 @@ from operator import or_
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.engine.merged_states import merged
 from muntin.errors import SourceError, StateError
@@ -54,8 +54,8 @@ def schema_of_tiles(states: pa.Schema) -> pa.Schema:
 def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], batches: Stretch) -> pa.Table:
     """The states in some stretches of time, of the batches that start between two instants, both included."""
     files = [file for file in snapshot.files if _touches(file.path, within)]
-    inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
-    of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))
+    inside = [(pc.field(FRAME) >= _instant(low)) & (pc.field(FRAME) < _instant(high)) for low, high in within]
+    of_batches = (pc.field(BATCH) >= _instant(batches[0])) & (pc.field(BATCH) <= _instant(batches[1]))
     return read_files(
         folder, replace(snapshot, files=tuple(files)), condition=reduce(or_, inside) & of_batches
     )

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.compute as pc
 
 from muntin.definition.kinds import Kind
 from muntin.jobs.published.window_tables import Published, published
@@ -74,7 +74,7 @@ def _of_rows(bound: Bound, now: Published, batches: Sequence[int]) -> list[int]:
     files = tuple(file for file, span in spans.items() if span and span[0] <= high and span[1] >= low)
     if not files:
         return []
-    wanted = ds.field(BATCH).isin(pa.array(sorted(batches), pa.int64()).cast(INSTANT))
+    wanted = pc.field(BATCH).isin(pa.array(sorted(batches), pa.int64()).cast(INSTANT))
     rows = read_files(bound.table(now.table), replace(now.snapshot, files=files), ["window_start"], wanted)
     return np.unique(instants(rows["window_start"])).tolist()
 
