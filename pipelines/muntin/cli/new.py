@@ -1,5 +1,6 @@
 """`muntin new`: a project in an empty folder."""
 
+import keyword
 import re
 import runpy
 import shlex
@@ -29,7 +30,18 @@ Which = Annotated[
         autocompletion=lambda: [*TEMPLATES],
     ),
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="PATH",
+        help="Draft the definition from files: CSV, Parquet or JSON lines; a folder, or a pattern.",
+        show_default=False,
+    ),
+]
+More = Annotated[list[str] | None, typer.Argument(metavar="PATH...", hidden=True, show_default=False)]
 List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
+_IMPORTED = ("agg", "dag", "datetime", "read", "sources", "windows")
 _JUDGE = "great_expectations"
 _SUITES = re.compile("(expectations={.*},)")
 _COMMENT = r"# \1  # pip install 'muntin[quality]', then take the first # away"
@@ -89,8 +101,13 @@ TEMPLATES = {
 }
 
 
-def new(
-    folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False
+def new(  # noqa: C901 - what is refused, in order
+    folder: Folder = None,
+    more: More = None,
+    template: Which = "files",
+    draft_from: From = None,
+    listed: List = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Make a project in an empty folder.
 
@@ -99,6 +116,7 @@ def new(
     Example:
       muntin new shop
       muntin new visits --template clicks
+      muntin new shop --from 'orders/*.csv'
     """
     if listed:
         if as_json:
@@ -110,6 +128,8 @@ def new(
         )
     if folder is None:
         raise typer.BadParameter("name a FOLDER that is new or empty, or say --list")
+    if more and draft_from is None:
+        raise typer.BadParameter(f"one FOLDER, and files behind --from; {more[0]!r} is one word too many")
     if template not in TEMPLATES:
         raise DefinitionError(
             f"there is no template {template!r}; there are {', '.join(TEMPLATES)}"
@@ -124,12 +144,23 @@ def new(
         raise DefinitionError(f"{folder} is not empty: {some}; name a folder that is new or empty")
     with working():
         try:
-            written = _write_project(chosen, folder)
+            if draft_from is not None:  # a shell writes a pattern out: its other files are `more`
+                chosen = _draft(folder, [draft_from, *(more or [])])
+                written = _files_below(folder)
+            else:
+                written = _write_project(chosen, folder)
         except OSError as wrong:
             raise DefinitionError(f"{wrong.filename or folder}: {wrong.strerror or wrong}") from wrong
     if as_json:
-        return say_json({"folder": str(folder.absolute()), "template": chosen.name, "files": written})
+        return say_json(
+            {
+                "folder": str(folder.absolute()),
+                "template": None if draft_from is not None else chosen.name,
+                "files": written,
+            }
+        )
     count = len(written)
+    origin = "drafted from files" if draft_from is not None else f"from the template {chosen.name!r}"
     steps = (
         f"cd {shlex.quote(str(folder))}",
         f"muntin check {chosen.file}",
@@ -137,7 +168,7 @@ def new(
         f"muntin show {chosen.file} {chosen.window}",
         "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
-    headline = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
+    headline = f"{folder.absolute()}: {many(count, 'file')} {origin}; next:"
     return say_what_was_done(
         "\n".join(
             [
@@ -155,17 +186,48 @@ def _write_project(template: _Template, folder: Path) -> list[str]:
 
     Without Great Expectations, the definition names its suite in a comment.
     """
+    _copy(folder, "shared", template.name)
+    _comment_suites(folder / template.file)
+    runpy.run_path(str(folder / "sample_data.py"), run_name="__main__")
+    return _files_below(folder)
+
+
+def _draft(folder: Path, given: list[str]) -> _Template:
+    """Write a project whose definition is drafted from files."""
+    from datetime import UTC, datetime
+
+    from muntin.cli.draft.definition import drafted
+    from muntin.cli.draft.reading import sampled
+
+    name = re.sub(r"\W+", "_", folder.absolute().name.lower(), flags=re.ASCII).strip("_")
+    name = f"from_{name}" if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED else name
+    sample = sampled(given)
+    newest = max(Path(path).stat().st_mtime for path in sample.paths)
+    draft = drafted(name, sample, datetime.fromtimestamp(newest, UTC))
+    _copy(folder, "shared")
+    for path, text in draft.files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    _comment_suites(folder / f"dags/{name}.py")
+    return _Template("files", "", f"dags/{name}.py", "day", draft.start, draft.end)
+
+
+def _copy(folder: Path, *parts: str) -> None:
     with as_file(files("muntin").joinpath("templates")) as home:
-        for part in ("shared", template.name):
+        for part in parts:
             for path in sorted((home / part).rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:
                     to = folder / path.relative_to(home / part)
                     to.parent.mkdir(parents=True, exist_ok=True)
                     to.with_name(to.name.removeprefix(_HIDDEN)).write_bytes(path.read_bytes())
+
+
+def _comment_suites(definition: Path) -> None:
     if not is_installed(_JUDGE):
-        definition = folder / template.file
         definition.write_text(_SUITES.sub(_COMMENT, definition.read_text(encoding="utf-8")), encoding="utf-8")
-    runpy.run_path(str(folder / "sample_data.py"), run_name="__main__")
+
+
+def _files_below(folder: Path) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")

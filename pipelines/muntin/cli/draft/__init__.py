@@ -1,0 +1,1 @@
+"""A definition drafted from files: bytes and values in, guesses with their reasons out."""

@@ -1,0 +1,144 @@
+"""Some rows of some files: the first, the middle and the last, and of each its begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.cli.draft.table import Column, Table, decoded, table_of
+from muntin.errors import DefinitionError
+from muntin.sources.path_templates import FORMATS, format_of, tells_format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BYTES, _ROWS = 2_000_000, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows of files.
+
+    Attributes:
+        paths: of all files.
+        read: the numbers of the files that rows are of, one a row.
+        form: parquet, csv or json.
+    """
+
+    paths: list[str]
+    read: list[int]
+    form: str
+    table: Table
+
+
+def sampled(given: Sequence[str]) -> Sample:
+    """Rows of the files that a person named: files, a folder, a pattern."""
+    paths = sorted({path for each in given for path in _files(each)})
+    if not paths:
+        raise DefinitionError(
+            f"--from: there is no file {' '.join(given)[:200]}; name files, a folder, or a pattern "
+            "in quotes, as 'orders/*.csv'"
+        )
+    forms = {format_of(path) if tells_format(path) else "csv" for path in paths}
+    if len(forms) > 1:
+        raise DefinitionError(
+            f"--from: files of {' and '.join(sorted(forms))} are two sources; name files of one format"
+        )
+    form = forms.pop()
+    chosen = sorted({0, len(paths) // 2, len(paths) - 1})
+    tables = [_table(paths[at], form) for at in chosen]
+    first = tables[0]
+    for at, table in zip(chosen, tables, strict=True):
+        if table.written != first.written and {*table.written} != {*first.written}:
+            raise DefinitionError(
+                f"--from: {paths[at]} is written in another way than {paths[0]} "
+                f"({[*table.written]}, {[*first.written]}); name files of one kind"
+            )
+    of_names = [{column.name: column for column in table.columns} for table in tables]
+    columns = [
+        Column(
+            each.name,
+            [value for names in of_names for value in names[each.name].values],
+            [line for names in of_names for line in names[each.name].lines],
+        )
+        for each in first.columns
+        if all(each.name in names for names in of_names)
+    ]
+    read = [at for at, table in zip(chosen, tables, strict=True) for _ in table.columns[0].values]
+    return Sample(paths, read, form, Table(columns, first.written))
+
+
+def _files(given: str) -> Iterator[str]:
+    path = Path(given)
+    if (path / "_delta_log").is_dir():
+        raise DefinitionError(
+            f"--from: {given} is a Delta table; write source=sources.table({given!r}, event_time=...) "
+            "into the definition of muntin new FOLDER"
+        )
+    if path.is_dir():
+        each = [str(one) for one in path.rglob("*") if one.is_file() and tells_format(str(one))]
+    else:
+        is_pattern = has_magic(given) and not path.exists()
+        each = glob(given, recursive=True) if is_pattern else [given]  # noqa: PTH207 - it may be absolute
+    for name in each:
+        if Path(name).is_file() and not Path(name).name.startswith(("_", ".")):
+            yield Path(name).absolute().as_posix()
+
+
+def _table(path: str, form: str) -> Table:
+    import pyarrow as pa
+
+    try:
+        if form == "parquet":
+            return _of_rows(_parquet(path))
+        with pa.input_stream(path, compression="detect") as stream:
+            head, is_whole = stream.read(_BYTES), not stream.read(1)
+    except (OSError, pa.ArrowInvalid) as wrong:
+        raise DefinitionError(f"--from: {path} cannot be read: {wrong}; name a whole file") from wrong
+    text, encoding = decoded(head)
+    if form == "json":
+        table = _of_rows(_objects(text, path, is_whole=is_whole))
+    else:
+        table = table_of(text, is_whole=is_whole)
+        tab = path.lower().partition(".tsv")[1] and table.written.get("delimiter", ("",))[0] == "\t"
+        if tab:
+            del table.written["delimiter"]
+    return Table(table.columns, encoding | table.written)
+
+
+def _parquet(path: str) -> list[dict[str, object]]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        batch = next(file.iter_batches(batch_size=_ROWS), None)
+        return batch.to_pylist() if batch is not None else []
+
+
+def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]:
+    import json
+
+    if text.lstrip().startswith("["):
+        if not is_whole:
+            raise DefinitionError(f"--from: {path} is one large array; write JSON lines, an object a line")
+        return [each for each in json.loads(text)[:_ROWS] if isinstance(each, dict)]
+    rows = []
+    lines = text.splitlines()[: None if is_whole else -1]
+    for line in islice(lines, _ROWS):
+        try:
+            row = json.loads(line) if line.strip() else None
+        except ValueError:
+            continue  # a run puts it into the quarantine
+        rows += [row] if isinstance(row, dict) else []
+    return rows
+
+
+def _of_rows(rows: list[dict[str, object]]) -> Table:
+    if not rows:
+        raise DefinitionError(f"--from: no rows of {', '.join(FORMATS)}; name a file that has rows")
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    lines = [*range(1, len(rows) + 1)]
+    return Table([Column(name, [row.get(name) for row in rows], lines) for name in names], {})

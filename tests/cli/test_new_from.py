@@ -1,0 +1,106 @@
+"""`muntin new --from`: a definition drafted from files fits them and runs, and what is ambiguous is said."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from muntin import read
+from muntin.cli.draft.numbers import Marks, marks_of, number_of
+from muntin.cli.draft.paths import dated
+from muntin.cli.draft.times import times_of
+from muntin.testing import pipeline_of, run_here
+from tests.cli.conftest import Muntin
+
+GERMAN = "Datum;Filiale;Artikel;Betrag\n" + "".join(
+    f"{{day}}.05.2024 09:{minute:02};{shop};00{minute};{amount}\n"
+    for minute, (shop, amount) in enumerate([("Köln", "1.109,50"), ("Bonn", "12,50")] * 3)
+)
+
+
+def days_of(project: Path, tmp_path: Path, start: str, end: str) -> list[dict[str, object]]:
+    """The days that a drafted project's definition gives."""
+    pipeline = pipeline_of(project / f"dags/{project.name}.py")
+    start_at, end_at = (datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (start, end))
+    report = run_here(pipeline, root=tmp_path / "state", start=start_at, end=end_at)
+    assert sum(batch.rows_quarantined for batch in report.batches) == 0
+    return read(pipeline, "day", root=tmp_path / "state", provisional=True).to_pylist()
+
+
+def test_a_german_export_of_a_file_a_day(muntin: Muntin, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for day in ("13", "14", "15"):
+        (tmp_path / f"data/2024-05-{day}.csv").write_bytes(GERMAN.format(day=day).encode("cp1252"))
+    project, files = tmp_path / "shop", sorted(str(path) for path in (tmp_path / "data").iterdir())
+    assert muntin("new", str(project), "--from", *files).status == 0  # as a shell writes a pattern out
+    text = (project / "dags/shop.py").read_text()
+    for line in (
+        'event_time=sources.at("Datum", format="%d.%m.%Y %H:%M", timezone="UTC")',
+        'encoding="windows-1252"',
+        'thousands="."',
+        '"Betrag": "DECIMAL(18, 2)"',
+        'keys=["Filiale"]',
+        'schedule="@daily"',
+    ):
+        assert line in text
+    assert '"max_value": 1109.5' in (project / "expectations/day.json").read_text()
+    assert muntin("check", str(project / "dags/shop.py")).status == 0
+    days = days_of(project, tmp_path, "2024-05-13", "2024-05-16")
+    assert {(day["Filiale"], float(str(day["sum_betrag"]))) for day in days} == {("Köln", 3328.5), ("Bonn", 37.5)}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_a_file_without_a_date_is_one_batch(muntin: Muntin, tmp_path: Path, ending: str) -> None:
+    rows = [{"ts": f"2013-01-{at % 9 + 1:02}T10:00:00Z", "origin": "JFK" if at % 2 else "EWR", "delay": at} for at in range(20)]
+    path = tmp_path / f"flights.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(f"{row}\n".replace("'", '"') for row in rows))
+    project = tmp_path / "flights"
+    assert muntin("new", str(project), "--from", str(path)).status == 0
+    end = muntin("new", str(tmp_path / "other"), "--from", str(path)).out.partition("--end ")[2].split()[0]
+    days = days_of(project, tmp_path, "1900-01-01", end)
+    assert (sum(day["row_count"] for day in days), sum(day["sum_delay"] for day in days)) == (20, 190)  # type: ignore[misc]
+
+
+class TestWhatIsAmbiguous:
+    """It is text, or refused with the cell."""
+
+    def test_day_and_month(self, muntin: Muntin, tmp_path: Path) -> None:
+        (tmp_path / "a.csv").write_text("at,x\n03/04/2024,1\n05/06/2024,2\n")
+        refused = muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.csv"))
+        assert (refused.status, "03/04/2024 may begin with its day or its month" in refused.err) == (2, True)
+        assert not (tmp_path / "p").exists()
+
+    def test_a_value_above_twelve_decides(self) -> None:
+        for cell, form in (("31/01/2024", "%d/%m/%Y"), ("01/31/2024", "%m/%d/%Y")):
+            times = times_of("at", ["03/04/2024", cell])
+            assert times is not None
+            assert times.arguments == {"format": form}
+
+    def test_a_comma_before_three_digits(self) -> None:
+        number = number_of("x", ["1,234"], Marks(), is_split_by_comma=True)
+        assert (number is not None and number.sql, number and number.why) == (
+            "",
+            "1,234 may be 1.234 or 1234: it stays text",
+        )
+        assert marks_of([["1,234"], ["1.234,5"]]).decimal == ","
+
+    def test_leading_zeros_stay_text(self) -> None:
+        number = number_of("zip", ["01234", "12345"], Marks(), is_split_by_comma=True)
+        assert number is not None
+        assert number.sql == "VARCHAR"
+
+
+def test_the_last_date_of_a_path_is_of_the_batch() -> None:
+    files = dated(["/2024-01-01/x_20240501.csv", "/2024-01-01/x_20240503.csv"])
+    assert files is not None
+    assert files.template("start") == "/2024-01-01/x_{start:%Y%m%d}.csv"
+    assert [each.day for each in files.holes] == [2]
+
+
+def test_a_word_too_many(muntin: Muntin, tmp_path: Path) -> None:
+    assert "too many" in muntin("new", str(tmp_path / "a"), "b").err
