@@ -1,6 +1,6 @@
 """Variance, skewness and kurtosis from central moments. Sums of squares would lose every digit at an offset
 of 1e9; the mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. The variance of
-a spread beyond 1e154 is infinite.
+a spread beyond 1e154 is infinite; a ratio of powers that a double does not hold to all digits is NaN.
 
 Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances" (1979), 4.
 Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and Arbitrary-Order Statistical
@@ -16,6 +16,7 @@ from muntin.aggregates.algebra import Fold
 from muntin.definition.expressions import Plain, expression
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from muntin.engine.reduce.central_moments import Sums
@@ -46,6 +47,8 @@ def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
     elif m > 0:
         delta = (y[j, 1] - mean) + (y[j, 2] - rest)
         squares += delta * delta * n * m / (n + m)
+        if squares == 0 and delta != 0:
+            squares = 5e-324  # 0 says that all values are equal
         step = rest + delta * m / (n + m)
         total = mean + step
         back = total - mean
@@ -143,6 +146,8 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
         four += 6 * (q * q * x[i, 3] + p * p * y[j, 3]) + 4 * (p * y[j, 4] - q * x[i, 4])
         three += m * p**3 - n * q**3 + 3 * (p * y[j, 3] - q * x[i, 3])
         two += n * q * q + m * p * p
+        if two == 0 and delta != 0:
+            two = 5e-324  # as above
         step = rest + q
         mean = a + step
         back = mean - a
@@ -179,6 +184,18 @@ def _sealed_shape(values: pa.Array) -> list[pa.Array]:
     return counted_columns(moments(values, 4))
 
 
+ALL_DIGITS = 1e-290
+"""A double above it, and a sum of some thousand such doubles, lose no digits."""
+
+
+def in_full(squares: np.ndarray, power: float) -> np.ndarray:
+    """Sums of squares to divide by: NaN where their `power`-th power lacks digits or is infinite."""
+    import numpy as np
+
+    of_power = squares**power
+    return np.where((squares == 0) | ((of_power > ALL_DIGITS) & (of_power < np.inf)), squares, np.nan)
+
+
 def _skewness(
     n: pa.Array,
     mean: pa.Array,  # noqa: ARG001 - finish gets every part
@@ -192,7 +209,7 @@ def _skewness(
 
     count, two, three = (column.cast(pa.float64()).to_numpy() for column in (n, m2, m3))
     with np.errstate(all="ignore"):
-        skew = count * np.sqrt(count - 1) / (count - 2) * (three / two) / np.sqrt(two)
+        skew = count * np.sqrt(count - 1) / (count - 2) * (three / in_full(two, 1.5)) / np.sqrt(two)
     return pa.array(skew, mask=(count <= 2) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 2
 
 
@@ -212,7 +229,7 @@ def _kurtosis(
         excess = (
             (count - 1)
             / ((count - 2) * (count - 3))
-            * ((count + 1) * count * (four / two / two) - 3 * (count - 1))
+            * ((count + 1) * count * (four / in_full(two, 2) / two) - 3 * (count - 1))
         )
     return pa.array(excess, mask=(count <= 3) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 3
 

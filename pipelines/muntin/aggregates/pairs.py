@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from muntin.aggregates.aggregate import About, Aggregate, Field
 from muntin.aggregates.algebra import Fold
-from muntin.aggregates.moments import counted_columns, doubles
+from muntin.aggregates.moments import counted_columns, doubles, in_full
 from muntin.definition.expressions import expression
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
             (y[j, 3] - b) + (y[j, 4] - b_rest),
         )
         aa, bb, ab = aa + along * along * share, bb + across * across * share, ab + along * across * share
+        if aa == 0 and along != 0:
+            aa = 5e-324  # as in moments: 0 says that all values are equal
+        if bb == 0 and across != 0:
+            bb = 5e-324
         step = a_rest + along * m / (n + m)
         mean = a + step
         a_rest = (a - (mean - (mean - a))) + (step - (mean - a))
@@ -100,8 +104,8 @@ def _correlation(*parts: pa.Array) -> pa.Array:
     from muntin.engine.reduce.exact import quotients
 
     aa, bb, ab = (part.to_numpy() for part in parts[5:])
-    with np.errstate(invalid="ignore"):  # of a spread beyond 1e154 with none
-        roots = np.sqrt(aa) * np.sqrt(bb)
+    with np.errstate(all="ignore"):  # of a spread beyond 1e154 with none
+        roots = np.sqrt(in_full(aa, 1)) * np.sqrt(in_full(bb, 1))
     return pa.array(np.clip(quotients(ab, roots), -1.0, 1.0), mask=(aa == 0) | (bb == 0))
 
 
@@ -112,9 +116,10 @@ def _trend(*parts: pa.Array) -> pa.Array:
     from muntin.engine.reduce.exact import quotients
 
     a, a_rest, b, b_rest, aa, bb, ab = (part.to_numpy() for part in parts[1:])
-    slope = quotients(ab, aa)
-    r2 = np.where(bb == 0, 1.0, quotients(ab, np.sqrt(aa) * np.sqrt(bb)) ** 2)
     with np.errstate(all="ignore"):
+        whole = in_full(aa, 1)
+        slope = quotients(ab, whole)
+        r2 = np.where(bb == 0, 1.0, quotients(ab, np.sqrt(whole) * np.sqrt(in_full(bb, 1))) ** 2)
         columns = [slope, (b - slope * a) + (b_rest - slope * a_rest), np.minimum(r2, 1.0)]
     return pa.StructArray.from_arrays(
         [pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0)

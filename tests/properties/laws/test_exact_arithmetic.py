@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 from muntin.engine.lists.neighbours import means_over
 from muntin.testing import windows_of
 from tests.case_counts import cases
@@ -115,3 +116,46 @@ def test_a_mean_over_time_is_the_nearest_double_whatever_the_signs() -> None:
 def test_what_is_not_finite_has_a_mean_as_ieee_has_it(levels: list[float], mean: float) -> None:
     ours = means_over(np.zeros(2, np.int64), np.array(levels), np.array([1, 3]), np.array([4]))[0]
     assert ours == mean or math.isnan(ours) == math.isnan(mean)
+
+
+# values x 2**scale: |0 ... -1022 |-960     -240     240      500|512 ... 1015|
+#                    squares: 0   |lack digits, or powers do    |infinite    |
+@pytest.mark.parametrize("values", [[1.0, 2.0, 5.0, 11.0], [-7.0, 0.5, 3.0, 3.0, 1e9]], ids=["near", "far"])
+def test_a_moment_of_any_magnitude_is_right_or_no_number(values: list[float]) -> None:
+    """Scaled by a power of two, a ratio of moments stays the same to the bit, and what follows the squares is scaled like them."""
+    scales = [0, *range(-1074, 985, 7)]
+    at = [START + timedelta(minutes=25 * place) for place in range(len(values))]  # of two batches
+    rows = [
+        {"key": scale, "at": time, "x": math.ldexp(value, scale), "y": math.ldexp(value * value - value, scale // 2)}
+        for scale in scales
+        for time, value in zip(at, values, strict=True)
+    ]
+    pipeline = Pipeline(
+        name="scaled",
+        source=sources.files("{start:%Y-%m-%dT%H}.parquet", event_time="at"),
+        schedule="1h",
+        start=START,
+        keys=["key"],
+        windows={"both": windows.tumbling("2h")},
+        aggregates={
+            "skewness": agg.skewness("x"),
+            "kurtosis": agg.kurtosis("x"),
+            "correlation": agg.correlation("x", "y"),
+            "trend": agg.linear_trend("y", "x"),
+            "variance": agg.variance("x"),
+            "stddev": agg.stddev("x"),
+        },
+    )
+    batches = [pa.Table.from_pylist([row for row in rows if row["at"].hour == hour]) for hour in (0, 1)]
+    by_scale = {window["key"]: window for window in windows_of(pipeline, batches).to_pylist()}
+    plain = by_scale[0]
+    for scale, window in by_scale.items():
+        usual = -200 < scale < 200
+        for of in (window, plain):
+            of["r2"] = of["trend"]["r2"]
+        for name in ("skewness", "kurtosis", "correlation", "r2"):
+            assert window[name] == plain[name] or (not usual and math.isnan(window[name])), (scale, name)
+        squares = Fraction(plain["variance"]) * Fraction(2) ** (2 * scale)
+        largest = window["variance"] == math.inf and squares > 1e300
+        assert largest or abs(Fraction(window["variance"]) - squares) <= squares / 10**12 + Fraction(5e-324) * len(values), scale
+        assert window["stddev"] == math.sqrt(window["variance"])

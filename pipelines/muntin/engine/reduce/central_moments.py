@@ -122,8 +122,8 @@ def _moments(values, valid, bounds, power):  # type: ignore[no-untyped-def]  # n
 
 @compiled
 def _lowered(squares, by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """A sum of squares about a rounded mean, lowered to that about the mean itself; never below zero."""
-    return squares if np.isinf(squares) else 0.0 if by > squares else squares - by  # NaN stays
+    """A sum of squares about a rounded mean, lowered to that about the mean itself; values differ: not 0."""
+    return squares if np.isinf(squares) else 5e-324 if by >= squares else squares - by  # NaN stays
 
 
 @compiled
