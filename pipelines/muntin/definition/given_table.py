@@ -12,7 +12,7 @@ from muntin.definition.checks import is_reserved, listed
 from muntin.definition.relative_paths import is_object_store, readable
 from muntin.errors import DefinitionError
 
-_READABLE = {"sources.files(...)", "sources.table(...)", "sources.iceberg(...)"}
+_READABLE = {f"sources.{name}(...)" for name in ("files", "table", "iceberg", "sql", "function")}
 _MEND = (
     'give the path of files that do not change with the batches, as "data/shifts.csv", '
     'or sources.table("data/shifts", ...)'
@@ -50,7 +50,7 @@ class GivenTable:
     @property
     def named(self) -> str:
         """The table, for people."""
-        return str(getattr(self.source, "path", self.source))
+        return str(getattr(self.source, "path", getattr(self.source, "named", self.source)))
 
     def below(self, home: str | Path) -> GivenTable:
         """The same table with its relative path below a folder."""
@@ -122,6 +122,11 @@ def _source(source: Any) -> Any:  # noqa: ANN401 - whatever the user gave
         )
     if not getattr(source, "all_files", True):
         raise DefinitionError(f"given: {source.path!r} has other files in each batch; {_MEND}")
+    if hasattr(source, "all_now") and source.event_time:
+        raise DefinitionError(
+            f"given: the table of spans is no batch; leave event_time= out of {source.call}, and whatever"
+            " depends on a batch"
+        )
     if argument := next((name for name in _OF_BATCHES if getattr(source, name, None)), None):
         raise DefinitionError(
             f"given: {argument}= is for the rows of a batch, and the table of spans is none; leave it out"

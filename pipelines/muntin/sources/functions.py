@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from muntin.definition.function_marks import mark
 from muntin.definition.schedule import Schedule
@@ -17,7 +17,10 @@ from muntin.sources.repeated_rows import Events
 from muntin.sources.row_source import LastingFiles, LookBack, checked_terms
 from muntin.sources.time_arguments import At
 
-Fetch = Callable[[datetime, datetime], Any]
+if TYPE_CHECKING:
+    from muntin.sources.listing import SourceFile
+
+Fetch = Callable[..., Any]
 Version = str | Callable[[datetime, datetime], str]
 
 
@@ -55,6 +58,14 @@ class FunctionSource(LastingFiles):
         """The fact that determines states, apart from the columns: what is asked."""
         return {"fetch": self.identity}
 
+    def all_now(self, folder: str) -> list[SourceFile]:
+        """All rows of a table, in files of a folder."""
+        from muntin.sources.given_streams import asking, write_table
+        from muntin.sources.listing import SourceFile
+
+        with asking(self.named):
+            return [SourceFile(path, size, 0) for path, size in write_table(self.fetch(), folder)]
+
     def below(self, home: str | Path) -> Self:  # noqa: ARG002 - the function knows where rows are
         return self
 
@@ -67,7 +78,7 @@ def _was_asked(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a defini
 def function(
     fetch: Fetch,
     *,
-    event_time: str | At,
+    event_time: str | At | None = None,
     version: Version | None = None,
     rows: Events | None = None,
     types: Mapping[str, str] | None = None,
@@ -85,9 +96,10 @@ def function(
         fetch: (start, end) -> the rows of the batch of [start, end), which are aware datetimes in UTC:
             anything with an Arrow stream, as a table of pyarrow, a frame of Polars or pandas, a relation of
             DuckDB; or None where they are not there yet: the batch waits. What it raises stops the run. Its
-            code counts: another function, and states are made anew.
+            code counts: another function, and states are made anew. Without `event_time` it is called as
+            fetch(), in each run, and gives all rows of a table: of a dimension, or of spans.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
-            integer; `at("placed", timezone=...)` says how it is read.
+            integer; `at("placed", timezone=...)` says how it is read. None of a table.
         version: what tells that the rows of an earlier batch have changed: a text, or (start, end) -> text of
             that batch. Each run compares; a batch with another version is asked for and read again.
         rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`.
@@ -113,13 +125,20 @@ def function(
         fetch,
         version,
         **asked_terms(
-            event_time, rows, types, arrival_order, arrival_time, look_back, call="sources.function"
+            event_time,
+            rows,
+            types,
+            arrival_order,
+            arrival_time,
+            look_back,
+            call="sources.function",
+            version=version,
         ),
     )
 
 
 def asked_terms(
-    event_time: str | At,
+    event_time: str | At | None,
     rows: Events | None,
     types: Mapping[str, str] | None,
     arrival_order: str | None,
@@ -127,11 +146,17 @@ def asked_terms(
     look_back: LookBack,
     *,
     call: str,
+    **versions: object,
 ) -> dict[str, Any]:
-    """The arguments of a `FunctionSource` but for what it asks, from the arguments that a user gave."""
-    if not event_time:
+    """The arguments of a `FunctionSource` but for what it asks, from the arguments that a user gave.
+
+    `versions`: arguments that say when a batch has changed.
+    """
+    of_batches = {"rows": rows, "arrival_order": arrival_order, "arrival_time": arrival_time, **versions}
+    if event_time is None and (given := [name for name, value in of_batches.items() if value is not None]):
         raise DefinitionError(
-            f'event_time: name the column with event times, as {call}(..., event_time="at")'
+            f"{given[0]}: it is for the rows of batches, which have an event time; write {call}(...,"
+            f' event_time="at", {given[0]}=...), or leave it out: a table is read as it is now'
         )
     if getattr(rows, "id", ()):
         raise DefinitionError(

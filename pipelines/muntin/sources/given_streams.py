@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from blake3 import blake3
+from pyarrow.parquet import write_table as write_parquet
 
-from muntin.errors import SourceError
+from muntin.errors import MuntinError, SourceError
 
 ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""
@@ -17,8 +21,39 @@ _PLAIN = {*map(type, (pa.null(), pa.string(), pa.binary(), pa.binary(1), pa.bool
 
 
 @contextmanager
+def asking(call: str) -> Iterator[None]:
+    """Name the call in the error of whatever a user's function raises."""
+    try:
+        yield
+    except MuntinError as wrong:
+        if not isinstance(wrong, SourceError):
+            raise
+        raise SourceError(f"{call}: {wrong}") from wrong
+    except Exception as wrong:
+        raise SourceError(
+            f"{call} failed: {type(wrong).__name__}: {wrong}; mend the function, or what it reads"
+        ) from wrong
+
+
+def write_table(given: Any, folder: str) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - as above
+    """Write the rows of a table into files of a folder; the path of each, and its bytes."""
+    if given is None:
+        raise SourceError(
+            "it gives None, and a table is read as it is now; let it return rows, or an empty table"
+        )
+    with stream_of(given, "") as stream:
+        for number, table in enumerate(pieces(stream, "")):
+            written = BytesIO()
+            write_parquet(table, written)
+            content = written.getbuffer()
+            path = Path(folder, f"{number:05d}_{blake3(content).hexdigest(length=8)}.parquet")
+            path.write_bytes(content)
+            yield str(path), len(content)
+
+
+@contextmanager
 def stream_of(given: Any, event_time: str) -> Iterator[pa.RecordBatchReader]:  # noqa: ANN401 - whatever has a stream
-    """The stream of rows.
+    """The stream of rows. `event_time`: "" of rows without one.
 
     Raises:
         SourceError: it has no stream; no column with event times, two columns of one name, or a column of a
@@ -35,7 +70,7 @@ def stream_of(given: Any, event_time: str) -> Iterator[pa.RecordBatchReader]:  #
         names = stream.schema.names
         if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
             raise SourceError(f"two columns are called {twice!r}; rename one")
-        if event_time not in names:
+        if event_time and event_time not in names:
             raise SourceError(
                 f"no column {event_time!r} (event_time) in its rows; there are {', '.join(names)}"
             )
@@ -48,7 +83,7 @@ def pieces(stream: pa.RecordBatchReader, event_time: str) -> Iterator[pa.Table]:
     Event times without a type, as an empty frame has them, are texts.
     """
     kinds = {each.name: stored_type(each.type, each.name) for each in stream.schema}
-    if pa.types.is_null(kinds[event_time]):
+    if event_time and pa.types.is_null(kinds[event_time]):
         kinds[event_time] = pa.string()
     schema = pa.schema([*kinds.items()])
     held, count, given = list[pa.RecordBatch](), 0, False

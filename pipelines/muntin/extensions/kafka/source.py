@@ -104,7 +104,7 @@ class KafkaSource(RowSource):
 
         return (file_system(),) if any(map(is_address, paths)) else ()
 
-    def all_now(self) -> list[SourceFile]:
+    def all_now(self, folder: str) -> list[SourceFile]:  # noqa: ARG002 - messages are read where they are
         from muntin.extensions.kafka.broker import Broker
 
         topic = Broker(self).topic()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-Span = tuple["datetime", "datetime"]
+Span = tuple["datetime", ...]
 _BORDER = re.compile(r"\{(start|end)(?::([^{}]*))?\}")
 _QUOTED = re.compile(r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`""", re.DOTALL)
 """Comments, texts and names; a backslash in a text of MySQL is not looked at."""
@@ -81,11 +81,9 @@ class Query:
     id: tuple[str, ...] = ()
     deleted: str | None = None
 
-    def __call__(self, start: datetime, end: datetime) -> pa.RecordBatchReader:
-        """The rows of a batch."""
-        return self._at(
-            lambda database, address: database.stream(address, self._rows(database, (start, end)), self)
-        )
+    def __call__(self, *span: datetime) -> pa.RecordBatchReader:
+        """The rows of a batch; without a span, of a table."""
+        return self._at(lambda database, address: database.stream(address, self._rows(database, span), self))
 
     def versions(self, spans: Sequence[Span]) -> list[str]:
         """The facts of each span: the number of its rows, the number marked as deleted, the last change."""
@@ -176,13 +174,19 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def checked_query(text: object, kind: str) -> str:
-    """The text of a query, with both borders as parameters.
+def checked_query(text: object, kind: str, *, of_batches: bool) -> str:
+    """The text of a query, with both borders as parameters; of a table without any.
 
     Raises:
         DefinitionError: a border is missing, stands in quotes, or has a format that is none.
     """
-    if not isinstance(text, str) or {which for which, _ in _BORDER.findall(text)} != {"start", "end"}:
+    borders = {which for which, _ in _BORDER.findall(text)} if isinstance(text, str) else set()
+    if borders and not of_batches:
+        raise DefinitionError(
+            "sources.sql: a query with {start} and {end} gives the rows of batches: name the column with"
+            ' event times, as event_time="at"; the query of a table that is looked up, or has spans, has none'
+        )
+    if not isinstance(text, str) or (of_batches and borders != {"start", "end"}):
         raise DefinitionError(
             "sources.sql: the query must say which rows a batch has, by {start} and {end}, as SELECT * FROM"
             " orders WHERE ordered >= {start} AND ordered < {end}"

@@ -73,7 +73,7 @@ def sql(
     connection: str,
     query: str,
     *,
-    event_time: str | At,
+    event_time: str | At | None = None,
     changed: str | None = None,
     id: str | Sequence[str] | None = None,  # noqa: A002 - as of `events`
     deleted: str | None = None,
@@ -92,9 +92,10 @@ def sql(
             "sqlite:///shop.db" (relative to the project's folder; "sqlite:////data/shop.db" is absolute).
         query: a SELECT with {start} and {end}, the borders of the batch. They become parameters, never text:
             instants; "{start:%Y-%m-%d}" is a text in that format, in UTC, and "{start:ms}" a number of s, ms,
-            us or ns since 1970. SQLite has no instants: one of these.
+            us or ns since 1970. SQLite has no instants: one of these. Without `event_time` a SELECT without
+            borders, which each run asks: the rows of a table, of a dimension or of spans.
         event_time: the column that says when an event happened; `at("placed", timezone=...)` says how it is
-            read.
+            read. None of a table.
         changed: the column that says when a row was changed last. Each run asks, in one grouped query, how
             many rows each earlier batch has and when the last was changed, and reads batches anew that are
             not as they were read: rows that were updated, added, moved or removed since.
@@ -125,6 +126,10 @@ def sql(
             ' column that says when; write changed="updated_at", or leave id= out'
         )
     address = checked_address(connection)
-    asked = Query(address, checked_query(query, kind_of(address)), dict(types or {}), changed, names, deleted)
-    terms = asked_terms(event_time, rows, types, arrival_order, arrival_time, look_back, call="sources.sql")
+    text = checked_query(query, kind_of(address), of_batches=event_time is not None)
+    asked = Query(address, text, dict(types or {}), changed, names, deleted)
+    when = None if names else changed  # of rows of an id it says which counts
+    terms = asked_terms(
+        event_time, rows, types, arrival_order, arrival_time, look_back, call="sources.sql", changed=when
+    )
     return SqlSource(asked, changed, **terms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,14 +18,10 @@ import pyarrow as pa
 from muntin.definition.durations import spell
 from muntin.definition.given_table import GivenTable
 from muntin.definition.instants import spell_instant
-from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.engine.given_spans import END, START, GivenSpans, given_spans, repeated_rows
 from muntin.errors import SourceError
 from muntin.sources.file_arguments import files
-from muntin.sources.file_source import FileSource
-from muntin.sources.listing import source_files
-from muntin.sources.logged.table_files import in_full, log_of, table_files
 from muntin.sources.reading.column_hints import no_column
 from muntin.sources.reading.column_types import column_types
 from muntin.sources.reading.row_times import instant
@@ -35,7 +31,7 @@ from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.listed_files import let_read
 from muntin.sources.source import Source
-from muntin.sources.tables import TableSource
+from muntin.sources.whole_tables import table_now
 from muntin.states.columns import INSTANT
 from muntin.states.derived_columns import storable_type
 from muntin.states.frames import Ints
@@ -44,47 +40,25 @@ from muntin.states.keys import contiguous
 Text = Callable[[str, int], str | None]  # name of a column, number of a row -> what stands there
 
 
-_ALWAYS = Interval(0, 2**52)
-
-
 def rows_given(table: GivenTable, resolution_us: int) -> GivenSpans:
     """The spans of a table as it is now."""
+    paths: list[str] = []
     try:
-        source, paths, version = _files(table)
-        with asked_once(paths):
-            return _checked(table, resolution_us, *_read(table, source, paths), version)
+        with table_now(_source(table)) as whole:
+            paths = whole.paths
+            with asked_once(paths):
+                return _checked(table, resolution_us, *_read(table, whole.source, paths), whole.version)
     except duckdb.Error as wrong:
         raise SourceError(f"windows.given, table {table.named}: {explained(wrong, paths)}") from wrong
     except SourceError as wrong:
         raise type(wrong)(f"windows.given, table {table.named}: {wrong}") from wrong
 
 
-def _files(table: GivenTable) -> tuple[Source, list[str], str]:
-    """The source with the columns of the table, the paths of its files, and its version or ""."""
+def _source(table: GivenTable) -> Any:  # noqa: ANN401 - a source of any kind
+    """The source with both times of a span as times of the row: they have one unit, zone and form."""
     source = table.source
     if isinstance(source, str):
         source = files(source, event_time=table.start, all_files=True)
-    if isinstance(source, FileSource):
-        files_of_interval, _ = source_files(source, [_ALWAYS])
-        paths = [file.path for file in files_of_interval[_ALWAYS]]
-        if not paths and source.missing == "error":
-            raise SourceError(
-                'there is no file; of no spans there is a file without rows, or say missing="empty" in'
-                " sources.files(...)"
-            )
-        return _both_times(cast("Source", source), table), paths, ""
-    whole = in_full(cast("TableSource", source))
-    log = log_of(whole)
-    files_of_interval = table_files(whole, [_ALWAYS], _ALWAYS.start_us)
-    return (
-        _both_times(cast("Source", whole), table),
-        [file.path for file in files_of_interval[_ALWAYS]],
-        log.named([log.newest]),
-    )
-
-
-def _both_times(source: Source, table: GivenTable) -> Source:
-    """The source with both times of a span as times of the row: they have one unit, zone and form."""
     return replace(source, event_time=table.start, arrival_time=table.end)
 
 
@@ -92,6 +66,11 @@ def _read(table: GivenTable, source: Source, paths: Sequence[str]) -> tuple[pa.T
     """The columns of the spans, and what gives the text of a column in a row."""
     wanted = (*table.keys, *table.columns)
     if not paths:
+        if getattr(source, "missing", "") == "error":
+            raise SourceError(
+                'there is no file; of no spans there is a file without rows, or say missing="empty" in'
+                " sources.files(...)"
+            )
         kinds = {**dict.fromkeys(wanted, pa.null()), START: pa.int64(), END: pa.int64()}
         return pa.schema(kinds).empty_table(), lambda *_: None
     session = kept_session(source.timezone)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from muntin.errors import DefinitionError
 from muntin.sources.file_source import FileSource
+from muntin.sources.functions import FunctionSource
 from muntin.sources.spark_frames import SparkSource
 from muntin.sources.tables import TableSource
 from muntin.sources.time_arguments import At, as_at, check_local_times
@@ -56,7 +57,10 @@ class Lookup:
     @property
     def place(self) -> str:
         """Where its rows lie, for people."""
-        return self.source.path if isinstance(self.source, FileSource | TableSource) else self.source.address
+        source = self.source
+        if isinstance(source, FileSource | TableSource):
+            return source.path
+        return str(source.named if isinstance(source, FunctionSource) else source.address)
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -83,9 +87,9 @@ def lookup(
 
     Args:
         source: the rows of the dimension: `sources.files("rates/*.csv")`, `sources.table("rates")`,
-            `sources.iceberg("lake", "shop.rates")` or `sources.kafka(...)`, without an event time. All its
-            files are read, whatever the batch; of a topic all messages, of which the last of each message key
-            counts.
+            `sources.iceberg("lake", "shop.rates")`, `sources.sql("env:SHOP", "SELECT * FROM rates")`,
+            `sources.function(rates)` or `sources.kafka(...)`, without an event time. All its rows are read,
+            whatever the batch; of a topic the last message of each message key counts.
         keys: the columns that events and dimension have in common; or column of the events -> column of the
             dimension.
         since: the column with the first instant at which a row holds; `at("valid_from", timezone=...)` says
@@ -110,8 +114,13 @@ def lookup(
     if not (isinstance(source, FileSource | TableSource) or hasattr(source, "all_now")):
         named = getattr(source, "call", repr(source))
         raise DefinitionError(
-            f"lookup: {named} cannot be looked up; give files, a table of Delta or Iceberg, or a topic, as "
-            "sources.lookup(sources.files('rates/*.csv'), ...)"
+            f"lookup: {named} cannot be looked up; give files, a table of Delta or Iceberg, a query, a"
+            " function, or a topic, as sources.lookup(sources.files('rates/*.csv'), ...)"
+        )
+    if isinstance(source, FunctionSource) and source.event_time:
+        raise DefinitionError(
+            f"lookup: a dimension is no batch: leave event_time= out of {source.call}, and whatever depends"
+            " on a batch"
         )
     if source.changes is not None:
         raise DefinitionError(

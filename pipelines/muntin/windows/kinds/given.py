@@ -141,7 +141,7 @@ def given(
 
     Args:
         source: the path of a file or a glob of files that does not depend on the batch, as "data/shifts.csv";
-            or `sources.files(...)`, `sources.table(...)` or `sources.iceberg(...)`, without an event time.
+            or `sources.files(...)`, `table`, `iceberg`, `sql` or `function`, without an event time.
         start: the column with the first instant of a span; `sources.at("begins", timezone=...)` says how
             both columns are read.
         end: the column with the first instant behind a span.

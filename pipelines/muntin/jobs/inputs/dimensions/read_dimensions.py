@@ -8,23 +8,18 @@ Hashes of keys and answers, nothing is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.jobs.state.bound import Bound
-from muntin.sources.file_source import FileSource
-from muntin.sources.listing import SourceFile, source_files
-from muntin.sources.logged.table_files import files_now, in_full
 from muntin.sources.reading.answers import MET
 from muntin.sources.reading.dimension import Dimension, Versions
 from muntin.sources.reading.dimension_versions import read_dimension
 from muntin.sources.reading.lookup import Lookup
-from muntin.sources.source import Source
+from muntin.sources.whole_tables import table_now
 from muntin.states.frames import Ints
 from muntin.states.sorted import instants
 from muntin.store.parquet import write_named
@@ -129,20 +124,18 @@ def path_of_versions(name: str, digest: str) -> str:
 
 
 def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]:
-    source, files = _files(lookup)
-    if not files:
-        raise SourceError(
-            f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every event"
-            " would find nothing, which nobody can tell from a wrong path"
-        )
-    cache_key = repr((name, lookup, bound.state, files))
-    if cache_key not in _READ:
-        dimension_and_versions = read_dimension(
-            name, lookup, source, [file.path for file in files], bound.may_use
-        )
-        while len(_READ) >= _MOST:
-            _READ.pop(next(iter(_READ)))
-        _READ[cache_key] = dimension_and_versions
+    with table_now(replace(lookup.source, event_time=lookup.since)) as whole:
+        if not whole.files:
+            raise SourceError(
+                f"lookups[{name!r}]: no file or message of {lookup.place} was found; without its rows every"
+                " event would find nothing, which nobody can tell from a wrong path"
+            )
+        cache_key = repr((name, lookup, bound.state, whole.facts))
+        if cache_key not in _READ:
+            dimension_and_versions = read_dimension(name, lookup, whole.source, whole.paths, bound.may_use)
+            while len(_READ) >= _MOST:
+                _READ.pop(next(iter(_READ)))
+            _READ[cache_key] = dimension_and_versions
     dimension, versions = _READ[cache_key]
     flat = tuple(
         key
@@ -150,18 +143,6 @@ def _read(bound: Bound, name: str, lookup: Lookup) -> tuple[Dimension, pa.Table]
         if key.partition(".")[0] == name and key.partition(".")[2] in dict(dimension.columns)
     )
     return replace(dimension, flat=flat), versions
-
-
-def _files(lookup: Lookup) -> tuple[Source, Sequence[SourceFile]]:
-    """The source with what its log tells of it, and all its files as they are now."""
-    source = replace(lookup.source, event_time=lookup.since)
-    if source.log:
-        full = in_full(source)
-        return full, files_now(full)
-    if not isinstance(source, FileSource):  # of an extension
-        return source, source.all_now()
-    any_interval = Interval(0, 1)
-    return source, source_files(source, [any_interval])[0][any_interval]
 
 
 def with_file(bound: Bound, dimension: Dimension, versions: pa.Table) -> Dimension:

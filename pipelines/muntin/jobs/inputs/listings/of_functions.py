@@ -24,7 +24,7 @@ from muntin.jobs.records.reports_table import manifest
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.notes import read_note
 from muntin.sources.functions import FunctionSource
-from muntin.sources.given_streams import pieces, stream_of
+from muntin.sources.given_streams import asking, pieces, stream_of
 from muntin.sources.listing import SourceFile, not_there
 from muntin.store.disk import write_whole
 from muntin.store.parquet import write_named
@@ -142,7 +142,7 @@ def _versions(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, str
 def _fetched(bound: Bound, interval: Interval, version: str | None) -> bool:
     """Ask for the rows of a batch and keep them; False: they are not there yet, and what is kept stays."""
     source, folder = _source(bound), _folder(bound, interval)
-    try:
+    with asking(_call(bound, interval)):
         given = source.fetch(*_span(interval))
         if given is None:
             return False
@@ -152,15 +152,6 @@ def _fetched(bound: Bound, interval: Interval, version: str | None) -> bool:
                 write_named(table, folder, partial(_named, number))
                 for number, table in enumerate(pieces(stream, source.event_time))
             ]
-    except MuntinError as wrong:
-        if not isinstance(wrong, SourceError):
-            raise
-        raise SourceError(f"{_call(bound, interval)}: {wrong}") from wrong
-    except Exception as wrong:
-        raise SourceError(
-            f"{_call(bound, interval)} failed: {type(wrong).__name__}: {wrong}; mend the function, or what it"
-            " reads"
-        ) from wrong
     note = {
         "of": source.identity,
         "end": interval.end_us,
