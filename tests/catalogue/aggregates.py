@@ -10,15 +10,16 @@ from typing import Any
 
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
+from muntin.testing.oracle import DAY, Agg
+from muntin.testing.oracle.time import Row as SourceRow
 from tests.catalogue import accuracy, functions
 from tests.catalogue.accuracy import EXACT, MOMENTS, NINE_DIGITS, ROUNDED, Accuracy
 from tests.catalogue.columns import FLOATS, NUMBERS, ORDERED, TEXTS
-from tests.oracle import DAY, Agg, lasting
 from tests.oracle import catalogue as by
 from tests.oracle import keeping as keep
+from tests.oracle import lasting
 from tests.oracle.catalogue import column
 from tests.oracle.narrowed import above, each_once, finite, greater, grouped, how_many, of_columns, only, parity, placewise, size, whether
-from tests.oracle.time import Row as SourceRow
 
 N, X, S, D, L, M = map(column, "nxsdlm")
 Oracle = Callable[[Sequence[SourceRow]], Any] | lasting.Oracle

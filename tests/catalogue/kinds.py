@@ -11,6 +11,23 @@ from typing import Any
 
 from docs.windows.panel import HOUR, NAMES, Panel
 from muntin import windows
+from muntin.testing.oracle import (
+    DAY,
+    SECOND,
+    AllTime,
+    BusinessDays,
+    Calendar,
+    Cumulating,
+    HalfMonths,
+    LastPart,
+    OwnGapSession,
+    RightClosed,
+    Samples,
+    Session,
+    Sliding,
+    Trailing,
+    Tumbling,
+)
 from muntin.windows.kinds import (
     all_time,
     arrival,
@@ -34,26 +51,10 @@ from tests.catalogue import given_tables
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, back, size, span, stepping
 from tests.catalogue.random_times import Drawn
-from tests.oracle import (
-    DAY,
-    SECOND,
-    AllTime,
-    BusinessDays,
-    Calendar,
-    Cumulating,
-    HalfMonths,
-    LastPart,
-    OwnGapSession,
-    RightClosed,
-    Samples,
-    Session,
-    Sliding,
-    Trailing,
-    Tumbling,
-    Unique,
-)
+from tests.oracle import Unique
 from tests.oracle.adjacent import Between, While, WhileSame
 from tests.oracle.given import Given
+from tests.oracle.rows_of_sessions import Ends, Gaps
 from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
@@ -252,10 +253,12 @@ KINDS = (
                 span(asked.gap),
                 touching=asked.touching,
                 max_length=asked.max_length and span(asked.max_length),
-                until=None if asked.until is None else f"v = {asked.until}",
+                until=None if asked.until is None else f"v = {asked.until.value}",
                 **aligned(asked),
             ),
-            OwnGapSession: lambda asked: windows.session(span(asked.gap), gap_by=asked.sql, touching=asked.touching, **aligned(asked)),
+            OwnGapSession: lambda asked: windows.session(
+                span(asked.reach.gap), gap_by=asked.reach.sql, touching=asked.touching, **aligned(asked)
+            ),
         },
         draws={
             "session": drawn.session,
@@ -270,8 +273,8 @@ KINDS = (
             "split_grace": Session(5 * SECOND, grace=10 * SECOND, touching="split"),
             "cut": Session(3 * SECOND, max_length=5 * SECOND),
             "cut_split": Session(2 * SECOND, 4 * SECOND, "split", 7 * SECOND),
-            "ended": Session(4 * SECOND, SECOND, until=3),
-            "own_gaps": OwnGapSession(3 * SECOND, SECOND, 2 * SECOND),
+            "ended": Session(4 * SECOND, SECOND, until=Ends(3)),
+            "own_gaps": OwnGapSession(Gaps(3 * SECOND, SECOND), 2 * SECOND),
         },
         picture=(
             Panel('session("5s")', ((10, 12, 20),)),

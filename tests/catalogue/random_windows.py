@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
-from tests.oracle import (
+from muntin.testing.oracle import (
     DAY,
     AllTime,
     BusinessDays,
@@ -21,10 +20,11 @@ from tests.oracle import (
     Sliding,
     Trailing,
     Tumbling,
-    Unique,
-    adjacent,
 )
-from tests.oracle.time import Row
+from muntin.testing.oracle.time import Row
+from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
+from tests.oracle import Unique, adjacent
+from tests.oracle.rows_of_sessions import Ends, Gaps
 
 
 def tumbling(dice: random.Random) -> Drawn:
@@ -54,13 +54,13 @@ def ended_session(dice: random.Random) -> Drawn:
     """Ended by a row that is there now and then, some of them cut as well."""
     longest = dice.choice([None, None, dice.randint(5, 12) * MINUTE])
     gap = dice.randint(1, 5) * MINUTE
-    return some(dice, Session(gap, grace(dice), dice.choice(["merge", "split"]), longest, dice.choice([1, 2, 3])))
+    return some(dice, Session(gap, grace(dice), dice.choice(["merge", "split"]), longest, Ends(dice.choice([1, 2, 3]))))
 
 
 def own_gap_session(dice: random.Random) -> Drawn:
     """Gaps of some halves of a minute, or of some minutes."""
     unit = dice.choice([MINUTE // 2, MINUTE, MINUTE, 2 * MINUTE])
-    return some(dice, OwnGapSession(dice.randint(1, 6) * MINUTE, unit, grace(dice), dice.choice(["merge", "split"])))
+    return some(dice, OwnGapSession(Gaps(dice.randint(1, 6) * MINUTE, unit), grace(dice), dice.choice(["merge", "split"])))
 
 
 def unique_sliding(dice: random.Random) -> Drawn:

@@ -10,8 +10,8 @@ import pytest
 
 from docs.windows.panel import NAMES
 from muntin import windows
+from muntin.testing.oracle import SECOND, Batch
 from tests.catalogue.kinds import KINDS, POLICIES
-from tests.oracle import SECOND, Batch
 from tests.properties.random_arrivals import DEEP
 from tests.properties.test_arrival import ours
 

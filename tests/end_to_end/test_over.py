@@ -19,11 +19,11 @@ from muntin.jobs.lookups import range_states
 from muntin.jobs.state import tiered
 from muntin.jobs.state.bound import bind
 from muntin.jobs.tiles.tiers import make_history_tiers
+from muntin.testing.oracle import Batch
+from muntin.testing.oracle.kinds import micros
 from tests.case_counts import random_seeds
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS
-from tests.oracle import Batch
-from tests.oracle.kinds import micros
 from tests.oracle.over import over as naive
 from tests.storage.three_batches import HERE
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.oracle import SECOND, Agg, Batch, Cumulating, Session, Sliding, Unique, Window
+from muntin.testing.oracle import SECOND, Agg, Batch, Cumulating, Session, Sliding, Window
+from tests.oracle import Unique
 
 CASES = Path(__file__).parent / "cases"
 MS = 1_000

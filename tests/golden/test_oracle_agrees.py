@@ -2,9 +2,9 @@
 
 import pytest
 
+from muntin.testing.oracle import Agg, Judgement, judge
+from muntin.testing.oracle.kinds import DAY
 from tests.golden.loader import AGGREGATES, Golden, Line, load, names
-from tests.oracle import Agg, Judgement, judge
-from tests.oracle.kinds import DAY
 
 COLLECT = {"values": Agg("collect", lambda row: (row["arrival"], row["v"]))}
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from muntin import Limits, run
+from muntin.testing.oracle.time import watermarks
 from tests.end_to_end.judge import user_files as face
 from tests.golden.loader import AGGREGATES, Golden, load, names
-from tests.oracle.time import watermarks
 from tests.storage.three_batches import HERE
 
 TYPES = {"key": pa.string(), "v": pa.int64()}

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.oracle.families import find
-from tests.oracle.found import Found, Held, Judgement
-from tests.oracle.time import NEVER, Event, Row
+from muntin.testing.oracle.judgement import Held, Judgement, Windows, find
+from muntin.testing.oracle.time import NEVER, Event, Row
 
 
 @dataclass
@@ -116,9 +115,9 @@ def known(window: Adjacent, piece: Piece, time: float) -> int | None:
 
 
 @find.register
-def adjacent(window: Adjacent, admitted: Sequence[Event], said: Judgement) -> Found:
+def adjacent(window: Adjacent, admitted: Sequence[Event], said: Judgement) -> Windows:
     """Batch by batch: rows before what is decided are late, the others are put in order, and all is cut anew."""
-    found: Found = {}
+    found: Windows = {}
     for key in {event.key for event in admitted}:
         rows: list[Event] = []
         decided, done, pieces = NEVER, 0, list[Piece]()
@@ -152,7 +151,7 @@ def first(window: Adjacent, piece: Piece, said: Judgement) -> int | None:
     return next((n for n in range(len(said.watermarks)) if known(window, piece, time_after(window, said, n)) is not None), None)
 
 
-def add(found: Found, window: Adjacent, key: Any, pieces: Sequence[Piece], piece: Piece, closing: int | None) -> None:
+def add(found: Windows, window: Adjacent, key: Any, pieces: Sequence[Piece], piece: Piece, closing: int | None) -> None:
     """A row for a window, if it lasted. One that is open, and that no row ends yet, ends with its last row."""
     start = piece.events[0].t
     if closing is None and (piece.cut or piece.end is None):

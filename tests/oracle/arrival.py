@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.time import Batch, Event, Row
+from muntin.testing.oracle.time import Batch, Event, Row
 
 
 @dataclass(frozen=True)

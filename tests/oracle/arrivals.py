@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.oracle import SECOND, Agg, Arrival, Batch, Delta, judge_arrival
+from muntin.testing.oracle import SECOND, Agg, Batch
+from tests.oracle import Arrival, Delta, judge_arrival
 
 Rows = list[dict[str, Any]]
 HELD = {"held": Agg("collect", lambda row: row["v"]), "n": Agg("count")}

@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from tests.oracle.aggregates import nan_greatest
-from tests.oracle.time import Row
+from muntin.testing.oracle.aggregates import nan_greatest
+from muntin.testing.oracle.time import Row
 
 Rows = Sequence[Row]
 Of = Callable[[Row], Any]

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tests.oracle.judge import Window
-from tests.oracle.kinds import SECOND, Session, Sliding, Tumbling
-from tests.oracle.time import Batch
+from muntin.testing.oracle.judge import Window
+from muntin.testing.oracle.kinds import SECOND, Session, Sliding, Tumbling
+from muntin.testing.oracle.time import Batch
 
 BASE = 1_704_067_200
 """2024-01-01T00:00Z."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.oracle.aggregates import Agg
+from muntin.testing.oracle.aggregates import Agg
+from muntin.testing.oracle.judgement import Judgement
+from muntin.testing.oracle.kinds import DAY
+from muntin.testing.oracle.time import Batch, Row, events, watermarks
 from tests.oracle.arrival import Arrival, Arrived, Fired
-from tests.oracle.found import Judgement
-from tests.oracle.kinds import DAY
 from tests.oracle.operator import Operator
 from tests.oracle.progressive_sort import ProgressiveSort
-from tests.oracle.time import Batch, Row, events, watermarks
 
 
 def judge_arrival(

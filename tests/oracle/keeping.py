@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from tests.oracle.aggregates import nan_greatest
-from tests.oracle.time import Row
+from muntin.testing.oracle.aggregates import nan_greatest
+from muntin.testing.oracle.time import Row
 
 Naive = Callable[[Sequence[Row]], Any]
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from muntin.testing.oracle.composed import RightClosed
+from muntin.testing.oracle.judgement import Held, Judgement, Windows, find
+from muntin.testing.oracle.time import Event, Row
 from tests.oracle.catalogue import added, double, exact, risen
-from tests.oracle.families import find
-from tests.oracle.found import Found, Held, Judgement
-from tests.oracle.right_closed import RightClosed
-from tests.oracle.time import Event, Row
 
 Of = Callable[[Row], Any]
 
@@ -94,7 +93,7 @@ def spans(
     window: Any, admitted: Sequence[Event], said: Judgement, reaching: Callable[[Event], Iterator[tuple[int, int]]]
 ) -> dict[Any, Any]:
     """(key, start, end) -> the window and the batch that closes it: windows with events, and those that `reaching` has of an event."""
-    found: Found = find(window, admitted, said)
+    found: Windows = find(window, admitted, said)
     for event in admitted:
         for start, end in reaching(event):
             found.setdefault((event.key, start, end), Held(said.closing(window, end)))

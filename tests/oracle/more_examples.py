@@ -3,9 +3,9 @@
 Times are seconds after `BASE`, as in `examples`, and so is the resolution.
 """
 
-from tests.oracle.cumulating import Cumulating
+from muntin.testing.oracle.composed import Cumulating
+from muntin.testing.oracle.kinds import SECOND, AllTime, Session
 from tests.oracle.examples import Example, each_order
-from tests.oracle.kinds import SECOND, AllTime, Session
 from tests.oracle.unique import Unique
 
 

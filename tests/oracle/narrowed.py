@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.oracle.aggregates import nan_greatest
-from tests.oracle.time import Row
+from muntin.testing.oracle.aggregates import nan_greatest
+from muntin.testing.oracle.time import Row
 
 Of = Callable[[Row], Any]
 Oracle = Callable[[Sequence[Row]], Any]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from muntin.testing.oracle.time import Batch, Event
 from tests.oracle.arrival import Arrival, Arrived, Count, Delta, Fired, Partition, Punctuation, Time, arrived
-from tests.oracle.time import Batch, Event
 
 Key = tuple[Any, ...]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.oracle.time import Batch, Row, events
+from muntin.testing.oracle.time import Batch, Row, events
 
 FAR_AHEAD = 2**62
 

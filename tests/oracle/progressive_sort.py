@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from muntin.testing.oracle.time import Batch, Event, Row
 from tests.oracle.arrival import Arrived, Fired, arrived
-from tests.oracle.time import Batch, Event, Row
 
 
 @dataclass(frozen=True)

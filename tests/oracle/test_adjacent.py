@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from muntin.errors import DefinitionError
+from muntin.testing.oracle import DAY, SECOND, Agg, Batch, judge
 from muntin.windows import between, while_, while_same
 from tests.catalogue.kinds import called
-from tests.oracle import DAY, SECOND, Agg, Batch, judge
 from tests.oracle.adjacent import Adjacent, Between, While, WhileSame
 from tests.properties.random_cases import Case
 from tests.properties.test_against_oracle import disagreement

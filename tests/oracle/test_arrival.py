@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracle import SECOND, Agg, Arrival, Batch, Count, Delta, Punctuation, Time, Tumbling, judge
+from muntin.testing.oracle import SECOND, Agg, Batch, Tumbling, judge
+from tests.oracle import Arrival, Count, Delta, Punctuation, Time
 from tests.oracle.arrivals import by, held, rows, said
 
 

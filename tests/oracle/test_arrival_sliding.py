@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracle import SECOND, Arrival, Count, Keep, Time
+from muntin.testing.oracle import SECOND
+from tests.oracle import Arrival, Count, Keep, Time
 from tests.oracle.arrivals import Rows, by, held, rows, said
 
 

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.oracle import DAY, SECOND, Agg, Batch, Calendar, Cumulating, Tumbling, judge
-from tests.oracle.kinds import micros
+from muntin.testing.oracle import DAY, SECOND, Agg, Batch, Calendar, Cumulating, Tumbling, judge
+from muntin.testing.oracle.kinds import micros
 
 HOUR = 3600 * SECOND
 NEW_YORK = "America/New_York"

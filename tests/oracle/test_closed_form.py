@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.oracle import Agg, Batch, Sliding, judge
+from muntin.testing.oracle import Agg, Batch, Sliding, judge
 
 SIZE, STEP = 12, 4
 

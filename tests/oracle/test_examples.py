@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle import SECOND, Agg, judge
+from muntin.testing.oracle import SECOND, Agg, judge
 from tests.oracle.examples import BASE, BY_BATCH, ONE_BATCH, Example, batches, summary
 from tests.oracle.more_examples import BY_BATCH_MORE, ONE_BATCH_MORE
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.oracle import DAY, SECOND, Agg, Batch, Judgement, Session, Sliding, Tumbling, judge
-from tests.oracle.kinds import micros
+from muntin.testing.oracle import DAY, SECOND, Agg, Batch, Judgement, Session, Sliding, Tumbling, judge
+from muntin.testing.oracle.kinds import micros
 
 COUNT = {"n": Agg("count")}
 HOUR = 3600 * SECOND

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracle import Agg, Batch, Unique, judge
+from muntin.testing.oracle import Agg, Batch, judge
+from tests.oracle import Unique
 
 HELD = {"held": Agg("collect", lambda row: row["id"])}
 Set = frozenset[int]

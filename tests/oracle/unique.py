@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.oracle.families import find
-from tests.oracle.found import Found, Held, Judgement
-from tests.oracle.time import Event
+from muntin.testing.oracle.judgement import Held, Judgement, Windows, find
+from muntin.testing.oracle.time import Event
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,9 @@ class Unique:
 
 
 @find.register
-def unique(window: Unique, admitted: Sequence[Event], said: Judgement) -> Found:
+def unique(window: Unique, admitted: Sequence[Event], said: Judgement) -> Windows:
     """Each event makes its windows while they are open; what came by a window's closing and lies in it, it holds."""
-    found: Found = {}
+    found: Windows = {}
     for maker in admitted:
         for start, end in window.defined_by(maker.t):
             last = said.last(window, end)

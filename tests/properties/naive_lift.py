@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from muntin import aggregates as agg
 from muntin.aggregates.aggregate import Aggregate
+from muntin.testing.oracle import Agg
 from muntin.windows.kinds.session import until_column
-from tests.oracle import Agg
 
 INSTANT = pa.timestamp("us", tz="UTC")
 Rows = Sequence[Mapping[str, Any]]
@@ -70,8 +70,8 @@ def states(rows: Rows, width: int, keys: Sequence[str] = ("k",), begin: int = 0,
         [pa.array([row[name] for row in found], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)], schema=SCHEMA
     )
     if (until := getattr(theirs, "until", None)) is not None:
-        ends = [any(row["v"] == until for row in held) for held in in_order]
-        table = table.append_column(until_column(f"v = {until}"), pa.array(ends, pa.bool_()))
+        ends = [any(map(until, held)) for held in in_order]
+        table = table.append_column(until_column(f"v = {until.value}"), pa.array(ends, pa.bool_()))
     return table
 
 

@@ -7,9 +7,10 @@ from math import nan
 from typing import Any
 
 from muntin import windows
+from muntin.testing.oracle import Batch
 from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
-from tests.oracle import Arrival, Batch
+from tests.oracle import Arrival
 from tests.oracle.progressive_sort import ProgressiveSort
 from tests.properties.random_rows import row
 

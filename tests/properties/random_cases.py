@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from muntin.definition.kinds import Unending
+from muntin.testing.oracle import Batch
 from muntin.windows.kind import Window
 from tests.catalogue.kinds import DRAWS, called
 from tests.catalogue.random_times import MINUTE, Drawn
-from tests.oracle import Batch
 from tests.properties.random_rows import rows
 
 

@@ -13,10 +13,10 @@ import pytest
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.arrival.reading import note_after
 from muntin.engine.windows import Combined, combine_arranged
+from muntin.testing.oracle.time import watermarks
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import DRAWS
-from tests.oracle.time import watermarks
 from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import bitwise
 from tests.properties.naive_lift import AGGREGATES, positioned

@@ -15,10 +15,10 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.merged_states import tallies
 from muntin.engine.reduce import exact
 from muntin.engine.windows import Combined, combine_arranged
+from muntin.testing.oracle import DAY, Judgement, OwnGapSession, Session, judge
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import DRAWS
-from tests.oracle import DAY, Judgement, OwnGapSession, Session, judge
 from tests.oracle.adjacent import Adjacent
 from tests.properties.combining import arranged, lifted
 from tests.properties.equal_values import alike

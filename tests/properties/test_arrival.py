@@ -18,10 +18,11 @@ from muntin.engine.arrival.reading import note_after
 from muntin.engine.windows import Combined, combine_arranged
 from muntin.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
 from muntin.states.sorted import Batches, arrange_rows
+from muntin.testing.oracle import Batch
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
 from tests.catalogue.kinds import ARRIVAL_DRAWS
-from tests.oracle import Batch, judge_arrival
+from tests.oracle import judge_arrival
 from tests.properties.equal_values import alike, bitwise
 from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
 from tests.properties.random_arrivals import DEEP, batches

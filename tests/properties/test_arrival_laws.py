@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.oracle import Agg, Arrival, Batch, Count, Delta, Judgement, Punctuation, Time, judge_arrival
+from muntin.testing.oracle import Agg, Batch, Judgement
+from tests.oracle import Arrival, Count, Delta, Punctuation, Time, judge_arrival
 from tests.properties.random_arrivals import asked, batches
 
 HELD = {"held": Agg("collect", lambda row: (row["t"], row["v"], row["x"])), "n": Agg("count")}

@@ -22,6 +22,8 @@ from muntin.jobs.lookups.asked_rows import instants_of, keys_of
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.state.bound import Bound, bind
 from muntin.states.columns import INSTANT
+from muntin.testing.oracle.kinds import micros
+from muntin.testing.oracle.time import NEVER, Batch
 from muntin.timeline.batches import Batches
 from muntin.timeline.history import History
 from tests.case_counts import random_seeds
@@ -31,8 +33,6 @@ from tests.end_to_end.judge.scenario_on_disk import bench
 from tests.end_to_end.judge.scenarios import MEASURES, TYPES, Scenario, scenario
 from tests.end_to_end.judge.test_as_of import BOUNDS, KNOWLEDGE, Judge, different, published, questions, table_of
 from tests.end_to_end.judge.user_files import Rows
-from tests.oracle.kinds import micros
-from tests.oracle.time import NEVER, Batch
 from tests.storage.three_batches import HERE
 
 CHUNKS, ROWS, ASKED, BATCHES = 20, 8, 10, 4

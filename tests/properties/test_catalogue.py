@@ -17,12 +17,13 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.windows import Combined
 from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
+from muntin.testing.oracle import DAY, Judgement, judge
+from muntin.testing.oracle.time import events
+from muntin.testing.oracle.time import watermarks as known
 from muntin.timeline.closing import closing
 from tests.catalogue.aggregates import CARRYING, ROWS
 from tests.catalogue.columns import COLUMNS
-from tests.oracle import DAY, Judgement, judge, lasting
-from tests.oracle.time import events
-from tests.oracle.time import watermarks as known
+from tests.oracle import lasting
 from tests.properties.combining import combine
 from tests.properties.laws.states import lifted
 from tests.properties.naive_lift import positioned

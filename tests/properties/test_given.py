@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from muntin import windows
 from muntin.engine.given_spans import END, START, given_spans
+from muntin.testing.oracle import DAY, judge
 from muntin.timeline.closing import closing
 from tests.case_counts import cases, random_seeds
 from tests.catalogue.calls import span
 from tests.catalogue.given_tables import instants, spans_around
 from tests.catalogue.random_times import MINUTE, grace, some
-from tests.oracle import DAY, judge
 from tests.oracle.given import Given
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import ORACLE

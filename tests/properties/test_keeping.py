@@ -25,9 +25,10 @@ from muntin.sources.reading.refused_rows import Taken
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import INSTANT
+from muntin.testing.oracle import Agg, judge
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
-from tests.oracle import Agg, judge, keeping
+from tests.oracle import keeping
 from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.random_cases import Case, case

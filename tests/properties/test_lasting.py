@@ -18,11 +18,12 @@ from muntin.aggregates.aggregate import Aggregate
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.merged_states import tallies
 from muntin.engine.windows import Combined
+from muntin.testing.oracle import DAY, Judgement
+from muntin.testing.oracle.time import Event, events, watermarks
 from muntin.timeline.closing import closing
 from muntin.windows.kinds.right_closed import RightClosed
 from tests.case_counts import random_seeds
-from tests.oracle import DAY, Judgement, lasting
-from tests.oracle.time import Event, events, watermarks
+from tests.oracle import lasting
 from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import INSTANT, Rows, positioned

@@ -16,9 +16,9 @@ from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.merged_states import runs, tallies
 from muntin.engine.windows import Combined
 from muntin.states.checkpoint import frame_range
+from muntin.testing.oracle import DAY, judge
 from muntin.timeline.closing import closing
 from tests.case_counts import random_seeds
-from tests.oracle import DAY, judge
 from tests.properties import random_histories, test_any_history
 from tests.properties.combining import combine
 from tests.properties.equal_values import alike

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from muntin.testing import oracle
+from muntin.testing.oracle import Batch
 from muntin.windows.kind import Window
 from muntin.windows.kinds.session import Session
 from muntin.windows.kinds.sliding import Sliding
 from muntin.windows.kinds.tumbling import Tumbling
-from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
-from tests.oracle import Batch
 from tests.properties.random_cases import Case
 from tests.properties.random_histories import Desk
 

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from muntin import windows
+from muntin.testing.oracle import Batch
 from tests.case_counts import random_seeds
-from tests.oracle import Batch
 from tests.properties.random_cases import Case
 from tests.properties.test_against_oracle import derived
 

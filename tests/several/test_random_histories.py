@@ -15,11 +15,11 @@ from muntin import aggregates as agg
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import SharedPath, parse_states_path
+from muntin.testing.oracle import judge
+from muntin.testing.oracle.kinds import SECOND, Session, Sliding, micros
+from muntin.testing.oracle.time import Batch, OfSources
+from muntin.testing.oracle.time import Row as Event
 from tests.case_counts import seeds
-from tests.oracle import judge
-from tests.oracle.kinds import SECOND, Session, Sliding, micros
-from tests.oracle.time import Batch, OfSources
-from tests.oracle.time import Row as Event
 from tests.several.shop import START, Shop, at
 
 SEEDS = seeds(12)

@@ -19,6 +19,7 @@
 [{'city': 'Graz', 'orders': 2, 'spent': 11}]
 """
 
+from muntin.testing import oracle
 from muntin.testing.trial import pipeline_of, report_of, run_here, windows_of
 
-__all__ = ["pipeline_of", "report_of", "run_here", "windows_of"]
+__all__ = ["oracle", "pipeline_of", "report_of", "run_here", "windows_of"]

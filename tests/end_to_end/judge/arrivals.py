@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin import Limits, Pipeline, sources
+from muntin.testing.oracle import SECOND, Batch, Judgement
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, LENGTH, MEASURES, TYPES, Scenario, scenario
-from tests.oracle import SECOND, Batch, Count, Delta, Judgement, Keep, Punctuation, Time, judge_arrival
+from tests.oracle import Count, Delta, Keep, Punctuation, Time, judge_arrival
 from tests.properties.random_arrivals import Asked, AskedSort, Twin, sort
 
 COLUMNS = {**TYPES, "a": face.TIME}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from muntin.testing.oracle import SECOND, Agg, Batch
 from tests.catalogue.kinds import JUDGED, called
 from tests.end_to_end.judge.user_files import Measure, Window, measure
-from tests.oracle import SECOND, Agg, Batch
 
 LENGTH = 10 * SECOND
 """A batch's data interval."""

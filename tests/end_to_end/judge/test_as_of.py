@@ -18,14 +18,14 @@ from muntin import as_of
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.promote import rollback
+from muntin.testing.oracle import SECOND, Judgement, Window
+from muntin.testing.oracle.kinds import micros
 from muntin.timeline.closing import Knowledge
 from tests.case_counts import seeds
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import LENGTH, MEASURES, Scenario, scenario
 from tests.end_to_end.judge.test_random_batches import in_pieces, replaced, reversed_
 from tests.end_to_end.judge.verdict import bit, same, truth
-from tests.oracle import SECOND, Judgement, Window
-from tests.oracle.kinds import micros
 from tests.storage.three_batches import HERE
 
 SEEDS = seeds(2)

@@ -11,8 +11,8 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError
+from muntin.testing.oracle import SECOND, Batch
 from tests.end_to_end.judge import user_files as face
-from tests.oracle import SECOND, Batch
 from tests.storage.three_batches import HERE
 
 START = 1_704_067_200 * SECOND

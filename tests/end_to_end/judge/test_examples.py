@@ -8,8 +8,9 @@ import pytest
 
 from muntin import Pipeline, run, windows
 from muntin.errors import DefinitionError
+from muntin.testing.oracle import SECOND, Batch
 from tests.end_to_end.judge import user_files as face
-from tests.oracle import SECOND, Batch, examples, more_examples
+from tests.oracle import examples, more_examples
 from tests.oracle.examples import BASE, Example, batches, summary
 from tests.storage.three_batches import HERE
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from muntin import aggregates as agg
+from muntin.testing.oracle import SECOND, Judgement
+from muntin.testing.oracle.time import Event, events, watermarks
 from tests.case_counts import seeds
 from tests.catalogue.kinds import JUDGED
 from tests.end_to_end.judge import user_files as face
@@ -18,8 +20,7 @@ from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import AHEAD, scenario
 from tests.end_to_end.judge.test_random_batches import WAYS
 from tests.end_to_end.judge.verdict import bits
-from tests.oracle import SECOND, Judgement, lasting
-from tests.oracle.time import Event, events, watermarks
+from tests.oracle import lasting
 from tests.properties.equal_values import alike
 from tests.storage.three_batches import HERE
 

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 from muntin import Limits, Pipeline, read, sources
 from muntin import aggregates as agg
+from muntin.testing.oracle import Agg, Batch, Window
+from muntin.testing.oracle.kinds import SECOND, micros
 from tests.catalogue.calls import span
 from tests.catalogue.kinds import called
-from tests.oracle import Agg, Batch, Window
-from tests.oracle.kinds import SECOND, micros
 
 __all__ = ["SECOND", "Window", "micros", "span"]
 NAME = "%Y%m%dT%H%M%S"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from muntin.testing.oracle import Judgement, judge
 from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, Scenario
 from tests.end_to_end.judge.user_files import Rows
-from tests.oracle import Judgement, judge
 
 Key = tuple[Any, ...]
 

@@ -17,12 +17,12 @@ from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.engine.lists.neighbours import means_over
 from muntin.testing import windows_of
+from muntin.testing.oracle.time import Event
 from tests.case_counts import cases
 from tests.catalogue.accuracy import ROUNDED
 from tests.catalogue.aggregates import CARRYING, ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.oracle.lasting import Span
-from tests.oracle.time import Event
 
 START, HOUR_US = datetime(2024, 1, 1, tzinfo=UTC), 3_600_000_000
 START_US = int(START.timestamp()) * 1_000_000

@@ -1,4 +1,4 @@
-"""The ten aggregates over the rows of one window, nulls and NaN as SQL (DuckDB) has them."""
+"""Ten aggregates over the rows of one window, nulls and NaN as SQL (DuckDB) has them."""
 
 import math
 import statistics
@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.time import Row
+from muntin.testing.oracle.time import Row
 
 
 @dataclass(frozen=True)
 class Agg:
-    """`name` of `of(row)`, over rows ordered by (event time, arrival), or in windows by arrival by arrival alone."""
+    """`name` of `of(row)`, over rows ordered by (event time, arrival); in windows by arrival, by arrival."""
 
     name: str
     of: Callable[[Row], Any] = lambda _: 1
@@ -50,7 +50,7 @@ class Agg:
         raise ValueError(self.name)
 
     def variance(self, values: list[float]) -> float | None:
-        """Of the sample, unless `population`; of one value alone a sample has none."""
+        """Variance of the sample, unless `population`; a sample of one value has none."""
         freedom = len(values) - (0 if self.population else 1)
         if freedom == 0:
             return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tests.oracle.kinds import EPOCH, moment
+from muntin.testing.oracle.kinds import EPOCH, moment
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,11 @@ class Calendar:
         """The one window that holds `t`, found by trying every month that is near."""
         near = self.local(EPOCH + timedelta(microseconds=t))
         now = (near.year - 1970) * 12 + near.month - 1
-        borders = [self.border(n) for n in range(now - 2 * self.months - 2, now + 2 * self.months + 3) if self.begins(n)]
+        borders = [
+            self.border(n)
+            for n in range(now - 2 * self.months - 2, now + 2 * self.months + 3)
+            if self.begins(n)
+        ]
         start = max(border for border in borders if border <= t)
         yield start, min(border for border in borders if border > t)
 
@@ -34,7 +38,9 @@ class Calendar:
 
     def border(self, month: int) -> int:
         """The first of that month, or the day on which months begin."""
-        return moment(self.first.replace(year=1970 + month // 12, month=1 + month % 12, tzinfo=None), self.timezone)
+        return moment(
+            self.first.replace(year=1970 + month // 12, month=1 + month % 12, tzinfo=None), self.timezone
+        )
 
     @property
     def phase(self) -> int:
@@ -50,11 +56,11 @@ class Calendar:
         return datetime(1970, 1, 1, hour, minute, tzinfo=ZoneInfo(self.timezone))
 
     def local(self, instant: datetime) -> datetime:
-        """What calendars and clocks of the zone show."""
+        """Date and time that the zone shows."""
         return instant.astimezone(ZoneInfo(self.timezone))
 
     def closed(self, end: int, watermark: float) -> bool:
-        """As tumbling."""
+        """Whether a watermark has passed a window that ends there, and its grace."""
         return watermark >= end + self.grace
 
 
@@ -71,10 +77,18 @@ class HalfMonths:
         whole = Calendar(1, 0, self.align_to, self.timezone)
         near = whole.local(EPOCH + timedelta(microseconds=t))
         now = (near.year - 1970) * 12 + near.month - 1
-        firsts = [whole.first.replace(year=1970 + n // 12, month=1 + n % 12, tzinfo=None) for n in range(now - 3, now + 4)]
-        borders = [moment(first + timedelta(days=days), self.timezone) for first in firsts for days in (0, 15)]
-        yield max(border for border in borders if border <= t), min(border for border in borders if border > t)
+        firsts = [
+            whole.first.replace(year=1970 + n // 12, month=1 + n % 12, tzinfo=None)
+            for n in range(now - 3, now + 4)
+        ]
+        borders = [
+            moment(first + timedelta(days=days), self.timezone) for first in firsts for days in (0, 15)
+        ]
+        yield (
+            max(border for border in borders if border <= t),
+            min(border for border in borders if border > t),
+        )
 
     def closed(self, end: int, watermark: float) -> bool:
-        """As tumbling."""
+        """Whether a watermark has passed a window that ends there, and its grace."""
         return watermark >= end + self.grace

@@ -44,7 +44,10 @@ def credible(row: Row, batch: Batch, max_ahead: int) -> bool:
 
 @dataclass(frozen=True)
 class OfSources:
-    """The watermark of several sources: rows say their `source`; a source further than `idle` behind a batch's end holds nothing back."""
+    """The watermark of several sources: rows say their `source`.
+
+    A source further than `idle` behind a batch's end holds nothing back.
+    """
 
     names: Sequence[str]
     idle: int | None = None
@@ -75,7 +78,9 @@ def _of_sources(batches: Sequence[Batch], policy: OfSources, max_ahead: int) -> 
     return watermarks
 
 
-def events(batches: Sequence[Batch], keys: Sequence[str], max_ahead: int, where: Callable[[Row], object]) -> list[Event]:
+def events(
+    batches: Sequence[Batch], keys: Sequence[str], max_ahead: int, where: Callable[[Row], object]
+) -> list[Event]:
     """All rows that count, in arrival order."""
     return [
         Event(row["t"], number, arrival, tuple(row[key] for key in keys), row)

@@ -1,14 +1,13 @@
 """Which windows an event lies in (tumbling, sliding), which events are neighbours (session)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from tests.oracle.time import Event
+from muntin.testing.oracle.time import Event, Row
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -49,15 +48,19 @@ class Sliding:
 
 @cache
 def moment(shown: datetime, zone: str) -> int:
-    """When clocks of the zone show this for the first time; what they skip is the moment of the change."""
+    """Instant at which clocks of the zone first show a time; of a skipped time, when they change."""
     at = micros(shown.replace(tzinfo=ZoneInfo(zone), fold=0))
     skipped = change(shown, zone)
-    return at if skipped <= 0 else next(n for n in range(at - skipped, at + 1, SECOND) if offset(n, zone) == offset(at, zone))
+    return (
+        at
+        if skipped <= 0
+        else next(n for n in range(at - skipped, at + 1, SECOND) if offset(n, zone) == offset(at, zone))
+    )
 
 
 @cache
 def change(shown: datetime, zone: str) -> int:
-    """By how much clocks go forward over this time (it is never shown), or back (below 0: it is shown twice); else 0."""
+    """Microseconds by which clocks skip a time; below 0: they show it twice."""
     first, second = (micros(shown.replace(tzinfo=ZoneInfo(zone), fold=fold)) for fold in (0, 1))
     return first - second
 
@@ -69,7 +72,10 @@ def offset(at: int, zone: str) -> timedelta:
 
 @dataclass(frozen=True)
 class Tumbling:
-    """Sliding by its own size; in a zone, from one time on its clocks to the next, on 1970-01-01 at `align_to`, of weeks on a Monday."""
+    """Sliding by its own size; in a zone, from one time on its clocks to the next.
+
+    They begin on 1970-01-01 at `align_to`, weeks on a Monday.
+    """
 
     size: int
     grace: int = 0
@@ -87,7 +93,7 @@ class Tumbling:
         yield next((a, b) for a, b in pairwise(borders) if a <= t < b)
 
     def borders(self, n: int) -> Iterator[int]:
-        """Where window `n` since 1970 begins; a size that divides a change of the clocks is as long as ever during it."""
+        """Where window `n` since 1970 begins; a size that divides a change stays as it is."""
         shown = datetime(1970, 1, 1) + timedelta(microseconds=n * self.size + clock(self.align_to))  # noqa: DTZ001
         shown += timedelta(days=4 if self.size % (7 * DAY) == 0 else 0)
         by = change(shown, self.timezone)
@@ -97,7 +103,7 @@ class Tumbling:
             yield moment(shown, self.timezone) - by
 
     def closed(self, end: int, watermark: float) -> bool:
-        """As sliding."""
+        """Whether a watermark has passed a window that ends there, and its grace."""
         return watermark >= end + self.grace
 
 
@@ -105,15 +111,15 @@ class Tumbling:
 class Session:
     """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer.
 
-    With `max_length` a session ends that long after its first event at the latest, and another begins. With `until` it ends at the first
-    instant at which a row has this value of `v`.
+    With `max_length` a session ends that long after its first event at the latest, and another begins. With
+    `until` it ends at the first instant of a row of which it is true.
     """
 
     gap: int
     grace: int = 0
     touching: str = "merge"
     max_length: int | None = None
-    until: int | None = None
+    until: Callable[[Row], object] | None = None
 
     def chains(self, events: Sequence[Event]) -> list[list[Event]]:
         """One key's events, cut where they are too far apart."""
@@ -137,29 +143,19 @@ class Session:
 
 @dataclass(frozen=True)
 class OwnGapSession:
-    """Sessions of rows that say their own gap: some of `unit`, as many as `v` says; without `v` it is `gap`."""
+    """Sessions of rows that each say until when they last."""
 
-    gap: int
-    unit: int
+    reach: Callable[[Row], int]
     grace: int = 0
     touching: str = "merge"
 
     max_length = until = None
 
-    def reach(self, row: Mapping[str, Any]) -> int:
-        """Until when a row lasts."""
-        return int(row["t"]) + (self.gap if row["v"] is None else (abs(row["v"]) % 6 + 1) * self.unit)
-
-    @property
-    def sql(self) -> str:
-        """The gap of a row, for users."""
-        return f"to_microseconds((abs(v) % 6 + 1) * {self.unit})"
-
     def chains(self, events: Sequence[Event]) -> list[list[Event]]:
-        """One key's events, cut where none of those before reaches the next."""
+        """One key's events, cut where no event before reaches the next."""
         chains: list[list[Event]] = []
         for event in sorted(events, key=lambda event: event.order):
-            end = max(map(self.reach, (each.row for each in chains[-1]))) if chains else event.t - 1
+            end = max(self.reach(each.row) for each in chains[-1]) if chains else event.t - 1
             if event.t < end or (event.t == end and self.touching == "merge"):
                 chains[-1].append(event)
             else:
@@ -167,7 +163,7 @@ class OwnGapSession:
         return chains
 
     def closed(self, end: int, watermark: float) -> bool:
-        """As sessions of one gap."""
+        """With merge an event at exactly `end` would still belong."""
         close = end + self.grace
         return watermark > close if self.touching == "merge" else watermark >= close
 

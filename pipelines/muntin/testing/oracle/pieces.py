@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from tests.oracle.families import find
-from tests.oracle.found import Found, Held, Judgement
-from tests.oracle.kinds import OwnGapSession, Session
-from tests.oracle.time import NEVER, Event
+from muntin.testing.oracle.judgement import Held, Judgement, Windows, find
+from muntin.testing.oracle.kinds import OwnGapSession, Session
+from muntin.testing.oracle.time import NEVER, Event
 
 Piece = tuple[list[Event], int, str]
-"""Its events in order of time, its end, and why it ended: "cut" where an event at its end would have belonged to it, "ended" by a row."""
+"""Events in order of time, the end, and why it ended.
+
+"cut" where an event at its end would have belonged to it, "ended" by a row.
+"""
 
 
 def pieces(window: Session | OwnGapSession, pool: Sequence[Event]) -> list[Piece]:
@@ -19,9 +21,14 @@ def pieces(window: Session | OwnGapSession, pool: Sequence[Event]) -> list[Piece
 
 
 def cut(window: Session, chain: list[Event]) -> list[Piece]:
-    """From the first event at most `max_length`, and to the first event that ends it; the event behind it is the first of what follows."""
+    """Pieces of at most `max_length`, each to the first event that ends it.
+
+    The event behind it is the first of the next piece.
+    """
     limit = float("inf") if window.max_length is None else chain[0].t + window.max_length
-    ending = min((event.t for event in chain if window.until is not None and event.row["v"] == window.until), default=limit)
+    ending = min(
+        (event.t for event in chain if window.until is not None and window.until(event.row)), default=limit
+    )
     is_ended = ending < limit
     head = [event for event in chain if (event.t <= ending if is_ended else event.t < limit)]
     rest = chain[len(head) :]
@@ -31,7 +38,10 @@ def cut(window: Session, chain: list[Event]) -> list[Piece]:
 
 
 def closed(window: Session | OwnGapSession, piece: Piece, watermark: float) -> bool:
-    """An event at exactly the end of a cut piece is of the next one, at the end of an ended piece of this one, whatever `touching` says."""
+    """Whether a watermark has passed a piece, whatever `touching` says.
+
+    An event at exactly the end of a cut piece is of the next piece; of an ended piece, of this piece.
+    """
     _, end, why = piece
     if why == "ended":
         return watermark > end + window.grace
@@ -40,9 +50,9 @@ def closed(window: Session | OwnGapSession, piece: Piece, watermark: float) -> b
 
 @find.register(Session)
 @find.register(OwnGapSession)
-def sessions(window: Session | OwnGapSession, admitted: Sequence[Event], said: Judgement) -> Found:
+def sessions(window: Session | OwnGapSession, admitted: Sequence[Event], said: Judgement) -> Windows:
     """Batch by batch: open sessions and new events form pieces, late ones go, closed ones leave."""
-    found: Found = {}
+    windows: Windows = {}
     for key in {event.key for event in admitted}:
         still: list[Event] = []
         for n, watermark in enumerate(said.watermarks):
@@ -57,12 +67,12 @@ def sessions(window: Session | OwnGapSession, admitted: Sequence[Event], said: J
                     closed(window, piece, watermark - said.lateness) and watermark > before
                 ):  # a late event may cut what was open at a time gone by
                     forced = closed(window, piece, before - said.lateness)
-                    add(found, window, key, piece, n if forced else first(window, piece, said))
+                    add(windows, window, key, piece, n if forced else first(window, piece, said))
                 else:
                     still += held
         for piece in pieces(window, still):
-            add(found, window, key, piece, first(window, piece, said) if said.lateness else None)
-    return found
+            add(windows, window, key, piece, first(window, piece, said) if said.lateness else None)
+    return windows
 
 
 def first(window: Session | OwnGapSession, piece: Piece, said: Judgement) -> int | None:
@@ -70,9 +80,17 @@ def first(window: Session | OwnGapSession, piece: Piece, said: Judgement) -> int
     return next((n for n, watermark in enumerate(said.watermarks) if closed(window, piece, watermark)), None)
 
 
-def add(found: Found, window: Session | OwnGapSession, key: tuple[object, ...], piece: Piece, closing: int | None) -> None:
+def add(
+    windows: Windows,
+    window: Session | OwnGapSession,
+    key: tuple[object, ...],
+    piece: Piece,
+    closing: int | None,
+) -> None:
     """A row for a piece; two pieces never have the same bounds."""
     held, end, why = piece
-    assert (key, held[0].t, end) not in found
-    told = {"cut": window.max_length, "ended": window.until}
-    found[key, held[0].t, end] = Held(closing, held, {name: why == name for name, asked in told.items() if asked is not None})
+    if (key, held[0].t, end) in windows:
+        raise AssertionError("two pieces have the same bounds")
+    asked = {"cut": window.max_length, "ended": window.until}
+    columns = {name: why == name for name, parameter in asked.items() if parameter is not None}
+    windows[key, held[0].t, end] = Held(closing, held, columns)

@@ -1,15 +1,11 @@
-"""The oracle: every window from raw events, batch by batch, by the rules of the design alone."""
+"""The oracle: every window from raw events, batch by batch, by the rules of the documentation alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.oracle import adjacent, pieces, unique
-from tests.oracle.aggregates import Agg
-from tests.oracle.families import Window, find
-from tests.oracle.found import Judgement
-from tests.oracle.kinds import DAY
-from tests.oracle.time import Batch, OfSources, Row, events, watermarks
-
-__all__ = ["Window", "adjacent", "judge", "pieces", "unique"]  # the families' programs must be known
+from muntin.testing.oracle.aggregates import Agg
+from muntin.testing.oracle.judgement import Judgement, Window, find
+from muntin.testing.oracle.kinds import DAY
+from muntin.testing.oracle.time import Batch, OfSources, Row, events, watermarks
 
 
 def judge(
@@ -32,7 +28,11 @@ def judge(
         row |= {name: aggregate(rows) for name, aggregate in aggregates.items()}
         row["batch"] = held.closing
         for event in held.events:
-            if held.closing is not None and held.closing < event.batch and event.arrival not in said.late[event.batch]:
+            if (
+                held.closing is not None
+                and held.closing < event.batch
+                and event.arrival not in said.late[event.batch]
+            ):
                 said.correcting[event.batch].add(event.arrival)
         (said.still_open if held.closing is None else said.published).append(row)
     return said
