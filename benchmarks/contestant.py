@@ -51,12 +51,12 @@ def cpu_s() -> float:
     return used
 
 
-def own_peak_mb() -> float:
-    """The most memory this process, without its children, has held; 0 where the system does not tell.
+def own_peak_mb(pid: str = "self") -> float:
+    """The most memory this process or another, without its children, has held; 0 where the system does not tell.
 
     Not `ru_maxrss`: a started process inherits that of the one that started it.
     """
-    told = Path("/proc/self/status")
+    told = Path(f"/proc/{pid}/status")
     found = re.search(r"VmHWM:\s*(\d+) kB", told.read_text()) if told.exists() else None
     return int(found[1]) * 1024 / 1e6 if found else 0.0
 

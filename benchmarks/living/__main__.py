@@ -20,7 +20,8 @@ from typing import Any
 import duckdb
 
 from benchmarks import facts, report
-from benchmarks.living.contenders import CONTENDERS, TABLES, Figures, step, write_tables
+from benchmarks.living.contenders import TABLES
+from benchmarks.living.steps import CONTENDERS, Figures, step, write_tables
 from benchmarks.living.world import DAY_US, START, World
 
 FIRST = "duckdb"
@@ -96,7 +97,7 @@ def lines(outcomes: Mapping[str, Outcome]) -> list[list[str]]:
     for name, one in outcomes.items():
         total = sum(day.cpu_s for day in one.days)
         peak = max(figures.peak_mb for figures in (one.first, *one.days))
-        wrong = [f"{max(one.wrong[table]):,}" if table in one.wrong else "cannot be said" for table in TABLES]
+        wrong = [f"{max(one.wrong[table]):,}" if table in one.wrong else "has none" for table in TABLES]
         written = sum(day.written_mb for day in one.days)
         figures = [f"{one.first.cpu_s:.1f}", f"{total / len(one.days):.2f}", f"{total:.1f}", f"{peak:,.0f}", f"{written:,.0f}"]
         found.append([CONTENDERS[name][0], *figures, *wrong])

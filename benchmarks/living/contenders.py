@@ -7,7 +7,6 @@ them as Parquet for the comparison, which its CPU seconds leave out.
 # ruff: noqa: D102 - methods are those of `Contender`
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,15 +36,6 @@ class Contender(ABC):
     @abstractmethod
     def tables(self, out: Path) -> None:
         """Write `day.parquet` and `visit.parquet`, as far as there are such tables: k, start_us, end_us, n, x."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What a step took, in a process of its own; `written_mb`: files that are new or have changed."""
-
-    cpu_s: float
-    peak_mb: float
-    written_mb: float
 
 
 def _us(day: int) -> int:
@@ -236,39 +226,3 @@ class View(Contender):
         session = Session(f"{self.state}/clickhouse")
         session.query("SET max_threads = 1")
         return session
-
-
-CONTENDERS: Mapping[str, tuple[str, type[Contender]]] = {
-    "duckdb": ("DuckDB, asked again", AskAgain),
-    "muntin": ("Muntin", Muntin),
-    "polars": ("Polars, asked again", Polars),
-    "look-back": (f"dbt's way: a look-back of {LOOK_BACK} days, in DuckDB", LookBack),
-    "view": ("ClickHouse (chdb), a materialised view", View),
-}
-
-
-def step(name: str, world: World, state: Path, day: int | None) -> Figures:
-    """The history (None) or a day by a contender. The CPU seconds are of this process, from its start."""
-    from benchmarks.contestant import cpu_s, own_peak_mb
-
-    contender = CONTENDERS[name][1](world, state)
-    state.mkdir(parents=True, exist_ok=True)
-    before = _sizes(state)
-    if day is None:
-        contender.first()
-    else:
-        contender.day(day)
-    written = {each: size for each, size in _sizes(state).items() if each not in before}
-    return Figures(cpu_s(), own_peak_mb(), sum(written.values()) / 1e6)
-
-
-def _sizes(folder: Path) -> dict[tuple[str, int], int]:
-    """File and time -> bytes."""
-    stats = {f"{path}": path.stat() for path in folder.rglob("*") if path.is_file()}
-    return {(path, stat.st_mtime_ns): stat.st_size for path, stat in stats.items()}
-
-
-def write_tables(name: str, world: World, state: Path, out: Path) -> None:
-    """The tables of a contender for the comparison, in an empty folder."""
-    out.mkdir(parents=True)
-    CONTENDERS[name][1](world, state).tables(out)
