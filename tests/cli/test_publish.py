@@ -69,6 +69,27 @@ def test_published_despite_it_and_everything_says_so(held: str, project: Project
     assert told(muntin, project)[0]["despite"]
 
 
+# quarter   ... [18, 24) and 6 hours of grace, [00, 06)
+# day 1          ä 20:00 5
+# day 2                                        ä 03:00 1     closes the window of day 1
+def test_the_command_mends_the_batch_that_the_rows_are_of(project: Project, muntin: Muntin) -> None:
+    (project.folder / "suite.json").write_text(json.dumps({"name": "s", "expectations": [CHECK]}))
+    suite = f'keys=["sensor"], expectations={{"quarter": "{project.folder}/suite.json"}},'
+    project.define(**{'keys=["sensor"],': suite, 'tumbling("6h")': 'tumbling("6h", grace="6h")'})
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T20:00:00Z,ä,5\n")
+    project.bring("2020-01-02", "at,sensor,value\n2020-01-02T03:00:00Z,ä,1\n")
+    assert muntin(*project.arguments("run", *FIRST)).status == 0
+    assert muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03")).status == 1
+    said = muntin(*project.arguments("status")).out
+    assert "[2020-01-02 00:00, 2020-01-03 00:00) held by the verdict on quarter: failed" in said
+    again = said.partition("when that is mended: muntin ")[2].splitlines()[0]
+    assert f"{FIRST[0]} 2020-01-01T00:00:00+00:00 {FIRST[2]} 2020-01-02T00:00:00+00:00" in again
+    assert "then muntin run FILE --start 2020-01-01 --end 2020-01-02" in muntin(*project.arguments("doctor")).out
+    project.bring("2020-01-01", "at,sensor,value\n2020-01-01T20:00:00Z,ä,0\n")
+    assert muntin(*again.split()).status == 0
+    assert sorted(rows(muntin, project)) == [0, 1]
+
+
 def test_an_approval_is_known_though_the_command_was_killed(
     held: str, project: Project, muntin: Muntin, monkeypatch: pytest.MonkeyPatch
 ) -> None:

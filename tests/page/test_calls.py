@@ -9,7 +9,7 @@ import pytest
 from muntin.definition.instants import instant_us
 from muntin.definition.time_limits import Freshness
 from muntin.extensions.page.installation import Place
-from muntin.extensions.page.views.calls import _of_batches, _of_silence, _of_unpublished, calls
+from muntin.extensions.page.views.calls import Call, _of_batches, _of_silence, _of_unpublished, calls
 from muntin.extensions.page.views.held import NOTHING, Around, Dead
 from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.records.attempts import Attempt
@@ -37,6 +37,11 @@ def status(*told: BatchState, keeps_up: bool = True, fresh: Freshness | None = N
 
 def known(folder: Path) -> Place:
     return Place("hourly", Path("state"), Hourly(folder).pipeline, Path("dags/hourly.py"))
+
+
+def of_batches(at: Place, now: PipelineStatus, around: Around) -> list[Call]:
+    assert at.pipeline
+    return _of_batches(at, at.pipeline, now, around)
 
 
 # batches of an hour; the last one [3, 4)
@@ -79,7 +84,7 @@ def test_batches_that_wait_for_a_hole_are_no_failure(tmp_path: Path) -> None:
 def test_what_failed_and_what_is_held_have_one_command_each(tmp_path: Path) -> None:
     failed = [batch(at, "failed", step="finalize", reason="OSError: full") for at in (1, 2)]
     held = batch(4, "held", step="validate", reason="hour: failed", checks=("critical: n",))
-    first, second = _of_batches(known(tmp_path), status(*failed, held), NOTHING)
+    first, second = of_batches(known(tmp_path), status(*failed, held), NOTHING)
     assert (first.what, first.more) == ("batch [2024-01-01 04:00, 2024-01-01 05:00) held by a verdict", ("hour: failed", "critical: n"))
     assert (second.what, second.more) == ("2 batches [2024-01-01 01:00, 2024-01-01 03:00) failed at finalize", ("OSError: full",))
     assert second.command == "muntin run dags/hourly.py --root state --start 2024-01-01T01:00 --end 2024-01-01T03:00"
@@ -91,7 +96,7 @@ def test_what_failed_and_what_is_held_have_one_command_each(tmp_path: Path) -> N
 )
 def test_in_airflow_the_run_is_cleared_from_the_step_on(tmp_path: Path, state: State, step: str, clears: str) -> None:
     one = batch(1, state, step=step, reason="why", link="http://airflow/dags/hourly/runs/a")
-    (call,) = _of_batches(known(tmp_path), status(one), Around(in_airflow=True))
+    (call,) = of_batches(known(tmp_path), status(one), Around(in_airflow=True))
     span = "--start-date 2024-01-01T01:00:00+00:00 --end-date 2024-01-01T01:00:00+00:00"
     assert call.command == f"airflow tasks clear hourly {span} --task-regex {clears} --downstream --yes"
     assert call.link == one.link
@@ -100,18 +105,43 @@ def test_in_airflow_the_run_is_cleared_from_the_step_on(tmp_path: Path, state: S
 def test_a_run_by_hand_is_begun_anew_as_no_command_clears_it(tmp_path: Path) -> None:
     link = "http://airflow/dags/hourly/runs/manual__2024-01-01T09%3A00%3A00%2B00%3A00/tasks/validate"
     some = [batch(at, "held", step="validate", reason="why", link=link) for at in (1, 2)]
-    (call,) = _of_batches(known(tmp_path), status(some[0]), Around(in_airflow=True))
+    (call,) = of_batches(known(tmp_path), status(some[0]), Around(in_airflow=True))
     assert call.command == """airflow dags trigger hourly --conf '{"interval_start": "2024-01-01T01:00:00+00:00"}'"""
-    (call,) = _of_batches(known(tmp_path), status(*some), Around(in_airflow=True))
+    (call,) = of_batches(known(tmp_path), status(*some), Around(in_airflow=True))
     assert (call.command or "").startswith("airflow backfill create --dag-id hourly --from-date 2024-01-01T01:00:00+00:00")
+
+
+# the failing windows are made of rows of
+@pytest.mark.parametrize(
+    ("culprits", "again", "cleared"),
+    [
+        ((3,), ("03", "04"), 'airflow dags trigger hourly --conf \'{"interval_start": "2024-01-01T03:00:00+00:00"}\''),
+        ((4,), ("04", "05"), "airflow tasks clear hourly --start-date 2024-01-01T04:00:00+00:00 "),
+        ((1, 3), ("01", "04"), "airflow backfill create --dag-id hourly --from-date 2024-01-01T01:00:00+00:00 "),
+        ((), ("04", "05"), "airflow tasks clear hourly --start-date 2024-01-01T04:00:00+00:00 "),
+    ],
+)
+def test_what_runs_again_are_the_batches_of_the_rows(
+    tmp_path: Path, culprits: tuple[int, ...], again: tuple[str, str], cleared: str
+) -> None:
+    link = "http://airflow/dags/hourly/runs/scheduled__a"
+    one = batch(4, "held", step="validate", reason="why", link=link, culprits=tuple(us(hour(at)) for at in culprits))
+    (call,) = of_batches(known(tmp_path), status(one), NOTHING)
+    assert call.what == "batch [2024-01-01 04:00, 2024-01-01 05:00) held by a verdict"
+    said = f"[2024-01-01 {again[0]}:00, 2024-01-01 {again[1]}:00)" if culprits else "it"
+    assert call.do.endswith(f"; then run {said} again")
+    start, end = (f"2024-01-01T{each}:00" for each in again)
+    assert call.command == f"muntin run dags/hourly.py --root state --start {start} --end {end}"
+    (call,) = of_batches(known(tmp_path), status(one), Around(in_airflow=True))
+    assert (call.command or "").startswith(cleared)
 
 
 def test_where_a_question_waits_that_comes_first(tmp_path: Path) -> None:
     one = batch(1, "held", step="validate", reason="why", link="http://airflow/ask")
     run = Attempt("r", (), "queued", "ask", 0, 0, link="http://airflow/ask")
-    (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": (run,)}, in_airflow=True))
+    (call,) = of_batches(known(tmp_path), status(one), Around({"hourly": (run,)}, in_airflow=True))
     assert call.do.startswith("a question waits in Airflow, under Required Actions: answer it; or correct")
-    (call,) = _of_batches(known(tmp_path), status(one), Around({"hourly": ()}, in_airflow=True))
+    (call,) = of_batches(known(tmp_path), status(one), Around({"hourly": ()}, in_airflow=True))
     assert "question" not in call.do
 
 

@@ -75,6 +75,13 @@ def test_a_state_has_its_reason_its_step_and_its_link() -> None:
     assert (held.step, held.reason, held.checks) == ("validate", "day: failed: 1 critical", ("critical: n",))
 
 
+# what runs again: the batches whose rows are in failing windows, else the batches themselves
+@pytest.mark.parametrize(("culprits", "first", "last"), [((), 20, 30), ((0,), 0, 0), ((0, 20), 0, 20)])
+def test_the_batches_whose_rows_need_a_mend(culprits: tuple[int, ...], first: int, last: int) -> None:
+    (found,) = stretches([BatchState(start, start + 10, "held", culprits=culprits) for start in (20, 30)])
+    assert found.rows_of == (first, last)
+
+
 @pytest.mark.parametrize(
     ("facts", "says"),
     [

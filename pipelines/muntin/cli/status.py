@@ -45,7 +45,7 @@ _STANDING = {
     "superseded": "superseded by a newer definition",
     "candidate": "a candidate beside the windows that readers know: not promoted yet",
 }
-_Again = Callable[[datetime, datetime], str]
+_Again = Callable[["Stretch"], str]
 _SHOWN = 20
 _TOLD = ("missing", "queued", "running", "failed", "held", "read", "waiting")
 _SECOND_US = 1_000_000
@@ -78,8 +78,12 @@ def status(
         say(_none(pipeline, folder))
     from muntin.cli.report import command_of
 
-    def again(start: datetime, end: datetime) -> str:
-        return command_of("run", file, name, folder, start, end) if file else ""
+    def again(stretch: "Stretch") -> str:
+        if not (file and pipeline):
+            return ""
+        first_us, last_us = stretch.rows_of
+        borders = (from_us(first_us), from_us(pipeline.intervals.after(last_us)))
+        return command_of("run", file, name, folder, *borders)
 
     for at, one in enumerate(statuses):
         say("\n" * bool(at) + "\n".join(_lines(one, timezone, again)))
@@ -232,7 +236,7 @@ def _told(each: "Stretch", at: Callable[[datetime], str], again: _Again) -> list
     lines = [f"  [{at(start)}, {at(end)}) {spelled(one, since)}", *(f"    {check}" for check in one.checks)]
     if one.state not in NEED_A_PERSON:
         return lines
-    log, command = [f"    see {one.link}"] if one.link else [], again(start, end)
+    log, command = [f"    see {one.link}"] if one.link else [], again(each)
     mended = [f"    when that is mended: {command}"] if command else []
     despite = (
         [f"    to publish it all the same: {PUBLISH_DESPITE.format(one.verdict)}"] if one.verdict else []

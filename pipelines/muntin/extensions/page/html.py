@@ -83,6 +83,15 @@ def instant(us: int | None) -> str:
     )
 
 
+def span(start_us: int, end_us: int) -> str:
+    """A range of time, half open.
+
+    >>> span(1_356_998_400_000_000, 1_357_084_800_000_000)
+    '[2013-01-01, 2013-01-02)'
+    """
+    return f"[{instant(start_us)}, {instant(end_us)})"
+
+
 def page(template: str, **view: Any) -> str:  # noqa: ANN401 - the values of a view
     """A whole page."""
     return _environment().get_template(template).render(**view)

@@ -106,12 +106,13 @@ def _of_batches(bound: Bound, now: datetime) -> Iterator[Finding]:
     """The batches that a suite holds back, the batches whose run failed, and the batches that a person
     published despite a failed suite.
     """
-    states = batch_states(bound, instant_us(now, "now"))
+    states, intervals = batch_states(bound, instant_us(now, "now")), bound.pipeline.intervals
     for each in stretches(states.of(*NEED_A_PERSON)):
         checks = "".join(f"; {check}" for check in each.one.checks)
         start, end = (spell_instant(us) for us in (each.start_us, each.end_us))
         first = CORRECT if each.one.state == "held" else "mend that"
-        mend = f"{first}; then muntin run FILE {bound.pipeline.intervals.options(each.start_us, each.end_us)}"
+        begin, last = each.rows_of
+        mend = f"{first}; then muntin run FILE {intervals.options(begin, intervals.after(last))}"
         mend += (
             f"; or publish it all the same: {PUBLISH_DESPITE.format(each.one.verdict)}"
             if each.one.verdict

@@ -146,6 +146,7 @@ def _told(one: BatchState) -> dict[str, Any]:
         "start": from_us(one.start_us),
         "end": from_us(one.end_us),
         "since": _moment(one.since_us),
+        "culprits": [from_us(start) for start in one.culprits],
         **words,
     }
 

@@ -118,6 +118,7 @@ class BatchState:
         checks: the failed checks of the suite that holds it, a line each.
         verdict: the name of the verdict that holds it, by which a person may publish it all the same.
         despite: in words, who let it be published although its suite failed, and why.
+        culprits: starts of the batches whose rows are in the failing windows; empty: the checks do not say.
     """
 
     start_us: int
@@ -130,6 +131,7 @@ class BatchState:
     checks: tuple[str, ...] = ()
     verdict: str | None = None
     despite: str | None = None
+    culprits: tuple[int, ...] = ()
 
 
 def state_of(facts: Facts) -> BatchState:
@@ -142,7 +144,8 @@ def state_of(facts: Facts) -> BatchState:
         if not facts.held.blames(facts.start_us):
             return _of(facts, "waiting", facts.held.at_us, reason=_innocent(facts.held), link=link)
         held = _of(facts, "held", facts.held.at_us, _VALIDATE, facts.held.reason(facts.start_us), link)
-        return replace(held, checks=facts.held.checks, verdict=facts.held.name)
+        culprits = facts.held.culprits or ()
+        return replace(held, checks=facts.held.checks, verdict=facts.held.name, culprits=culprits)
     if attempt and attempt.phase in ("failed", "killed"):
         reason = attempt.reason or (
             KILLED if attempt.phase == "killed" else "no reason is known here: see its log"
@@ -224,6 +227,12 @@ class Stretch:
     @property
     def end_us(self) -> int:
         return self.batches[-1].end_us
+
+    @property
+    def rows_of(self) -> tuple[int, int]:
+        """Starts of the first and the last batch whose rows need a mend, and that run again then."""
+        starts = self.one.culprits or (self.start_us, self.batches[-1].start_us)
+        return starts[0], starts[-1]
 
 
 def stretches(batches: Sequence[BatchState]) -> list[Stretch]:

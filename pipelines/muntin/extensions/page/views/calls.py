@@ -9,9 +9,9 @@ from shlex import quote
 from muntin.definition.instants import instant_us
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import lasting, many
-from muntin.extensions.page.html import instant
+from muntin.extensions.page.html import instant, span
 from muntin.extensions.page.installation import Place
-from muntin.extensions.page.views.commands import again, begin, clear
+from muntin.extensions.page.views.commands import Again, again, begin, clear
 from muntin.extensions.page.views.held import Around
 from muntin.jobs.inspect.status import PipelineStatus
 from muntin.jobs.records.batch_states import ASK, CORRECT, NEED_A_PERSON, Stretch, stretches
@@ -51,7 +51,10 @@ def calls(
     now_us: int,
 ) -> tuple[Call, ...]:
     """Everything of a pipeline that needs a person, the gravest first."""
-    all_calls = [*_of_batches(pipeline_place, now, around), *_of_unpublished(pipeline_place, now, around)]
+    all_calls = [
+        *_of_batches(pipeline_place, pipeline, now, around),
+        *_of_unpublished(pipeline_place, now, around),
+    ]
     if now.fresh is not None and not now.fresh.met:
         what = f"not fresh: {now.fresh.in_words(lasting)}, the target is {lasting(now.fresh.within_us)}"
         all_calls.append(Call(what, "see which batch waits, and for what"))
@@ -84,41 +87,41 @@ def calls(
     return tuple(all_calls)
 
 
-def _of_batches(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
+def _of_batches(pipeline_place: Place, pipeline: Pipeline, now: PipelineStatus, around: Around) -> list[Call]:
     """The batches that failed, and the batches that a suite holds."""
     batch_stretches = stretches(now.states.of(*NEED_A_PERSON)) if now.states else []
     left = len(batch_stretches) - _MOST
-    all_calls = [_of_stretch(pipeline_place, each, around) for each in reversed(batch_stretches[-_MOST:])]
+    all_calls = [
+        _of_stretch(pipeline_place, pipeline, each, around) for each in reversed(batch_stretches[-_MOST:])
+    ]
     if left > 0:
         what = f"{many(left, 'earlier stretch')} of batches failed or held"
         all_calls.append(Call(what, "see them in the table of batches"))
     return all_calls
 
 
-def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
-    one, span = each.one, f"[{instant(each.start_us)}, {instant(each.end_us)})"
+def _of_stretch(pipeline_place: Place, pipeline: Pipeline, each: Stretch, around: Around) -> Call:
+    one = each.one
     count = f"{many(len(each.batches), 'batch')} " if len(each.batches) > 1 else "batch "
     held = one.state == "held"
-    do = (
-        f"nothing of that run is published: {CORRECT}; then run it again"
-        if held
-        else "mend that, then run it again"
-    )
+    first_us, last_us = each.rows_of
+    whose = span(first_us, pipeline.intervals.after(last_us))
+    runs = f"run {whose} again" if one.culprits else "run it again"
+    do = f"nothing of that run is published: {CORRECT}; then {runs}" if held else f"mend that, then {runs}"
     if held and any(
         (run.step, run.phase, run.link) == (ASK, "queued", one.link)
         for run in around.of(pipeline_place.name) or ()
     ):
-        do = f"a question waits in Airflow, under Required Actions: answer it; or {CORRECT}, and run it again"
+        do = f"a question waits in Airflow, under Required Actions: answer it; or {CORRECT}, and {runs}"
     what = "held by a verdict" if held else f"failed at {one.step}"
     step = "accumulate" if held or one.step == "check" else one.step
-    last_us = each.batches[-1].start_us
     command = (
-        _cleared(pipeline_place, each, last_us, step)
+        _cleared(pipeline_place, pipeline, each, step)
         if around.in_airflow and one.link
-        else again(pipeline_place, each.start_us, each.end_us, last_us).command
+        else _again(pipeline_place, pipeline, each).command
     )
     return Call(
-        f"{count}{span} {what}",
+        f"{count}{span(each.start_us, each.end_us)} {what}",
         do,
         command,
         one.link,
@@ -127,17 +130,24 @@ def _of_stretch(pipeline_place: Place, each: Stretch, around: Around) -> Call:
     )
 
 
-def _cleared(pipeline_place: Place, each: Stretch, last_us: int, step: str | None) -> str | None:
-    """The command by which Airflow does the runs of a stretch again: runs by hand have no logical date to be
-    named by.
+def _again(pipeline_place: Place, pipeline: Pipeline, each: Stretch) -> Again:
+    """How the batches run again whose rows need a mend."""
+    first_us, last_us = each.rows_of
+    return again(pipeline_place, first_us, pipeline.intervals.after(last_us), last_us)
+
+
+def _cleared(pipeline_place: Place, pipeline: Pipeline, each: Stretch, step: str | None) -> str | None:
+    """The command by which Airflow does the runs of a stretch again: no command clears runs by hand, which
+    have no logical date, and the runs of batches outside of the stretch may be such runs.
     """
-    if not any(f"/runs/{kind}__" in (each.one.link or "") for kind in ("manual", "asset_triggered")):
-        return clear(pipeline_place, each.start_us, last_us, step)
-    if len(each.batches) == 1:
-        return begin(pipeline_place, each.start_us)
-    return again(pipeline_place, each.start_us, each.end_us, last_us).airflow or begin(
-        pipeline_place, last_us
-    )
+    first_us, last_us = each.rows_of
+    is_inside = each.start_us <= first_us and last_us < each.end_us
+    by_hand = any(f"/runs/{kind}__" in (each.one.link or "") for kind in ("manual", "asset_triggered"))
+    if is_inside and not by_hand:
+        return clear(pipeline_place, first_us, last_us, step)
+    if first_us == last_us:
+        return begin(pipeline_place, first_us)
+    return _again(pipeline_place, pipeline, each).airflow or begin(pipeline_place, last_us)
 
 
 def _of_unpublished(pipeline_place: Place, now: PipelineStatus, around: Around) -> list[Call]:
