@@ -1,12 +1,17 @@
-"""`python -m benchmarks`: makes the events, compares everyone's windows, times everyone in turn, writes results.md."""
+"""`python -m benchmarks`: makes the events, compares everyone's windows, times everyone in turn, writes results.md.
+
+Then what was asked of Muntin, line by line (`python -m benchmarks.promises`).
+"""
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import figures, profile, report
+from benchmarks import figures, profile, promises, report
 from benchmarks.contestants import CONTESTANTS, chosen
 from benchmarks.race import Race
 
@@ -37,7 +42,8 @@ def main() -> int:
         profile.show(work, asked.data, asked.scale, asked.runs, console)
     if asked.profile:
         return 0
-    race = Race(asked.data, asked.scale, lambda line: console.print(line, markup=False, highlight=False))
+    say = partial(console.print, markup=False, highlight=False)
+    race = Race(asked.data, asked.scale, say)
     outcomes = race.outcomes(chosen(asked.only), asked.runs)
     widths = race.widths(asked.runs) if _wants_widths(asked.only) else []
     width_lines = figures.width_lines(widths)
@@ -47,12 +53,28 @@ def main() -> int:
     if width_lines:
         report.show("The time of combining", figures.WIDTH_HEADINGS, width_lines, console)
     results = asked.results or (None if asked.only else HERE / "results.md")
-    if results:
-        report.write(results, scale=asked.scale, runs=asked.runs, outcomes=outcomes, widths=width_lines)
-        console.print(f"Written to {results}", markup=False)
-    for line in (broken := figures.broken(outcomes)):
-        console.print(f"Not kept: {line}", markup=False)
+
+    def write(*more: str) -> None:
+        if results:
+            report.write(results, scale=asked.scale, runs=asked.runs, outcomes=outcomes, widths=width_lines, more=more)
+            say(f"Written to {results}")
+
+    write()  # other parts may take an hour
+    lines = list[tuple[str, ...]]()
+    if not asked.only:
+        lines = _promises(asked, outcomes, say)
+        report.show("What was asked", promises.HEADINGS, lines, console)
+        write("### What was asked", promises.MEANING, report.markdown(promises.HEADINGS, lines))
+    for line in (broken := [*figures.broken(outcomes), *promises.broken(lines)]):
+        say(f"Not kept: {line}")
     return int(bool(broken) or any(outcome.wrong for outcome in outcomes))
+
+
+def _promises(asked: argparse.Namespace, outcomes: Sequence[figures.Outcome], say: Callable[[str], None]) -> list[tuple[str, ...]]:
+    """The lines of all parts; the works of one were raced already."""
+    size = promises.Size(asked.scale, asked.runs, asked.data.absolute())
+    others = [part for part in promises.PARTS if part != "works"]
+    return promises.lines({"works": promises.works(outcomes)} | promises.measured(others, size, say))
 
 
 def _wants_widths(words: list[str]) -> bool:

@@ -156,17 +156,28 @@ def check(home: Home, folder: Path, days: int) -> None:
         raise SystemExit(f"Airflow and bulk published other windows: {compared}")
 
 
-def measured(folder: Path, asked: argparse.Namespace) -> dict[str, list[Turn]]:
+def measured(*, local: bool = False, own: bool, sparkless: bool, runs: int, turns: int, at_once: int = 1) -> dict[str, list[Turn]]:
     """The counted turns of both DAGs, once the results are right."""
-    turns: dict[str, list[Turn]] = {OURS: [], EMPTY: []}
-    with ready(folder, local=asked.local, own=asked.own_executor, sparkless=asked.without_spark) as airflow:
+    if not (PROJECT / FOLDER / LAST_FILE).exists():
+        write_flights_log(PROJECT / FOLDER)
+    found: dict[str, list[Turn]] = {OURS: [], EMPTY: []}
+    with tempfile.TemporaryDirectory() as place, ready(Path(place), local=local, own=own, sparkless=sparkless) as airflow:
         days = 0
-        for runs in [asked.at_once, *[asked.runs] * asked.turns]:
-            for dag_id, of_dag in turns.items():
-                of_dag.append(turn(airflow, dag_id, days, runs, asked.at_once))
-            days += runs
-        check(airflow.home, folder, days)
-    return {dag_id: of_dag[1:] for dag_id, of_dag in turns.items()}
+        for count in [at_once, *[runs] * turns]:
+            for dag_id, of_dag in found.items():
+                of_dag.append(turn(airflow, dag_id, days, count, at_once))
+            days += count
+        check(airflow.home, Path(place), days)
+    return {dag_id: of_dag[1:] for dag_id, of_dag in found.items()}
+
+
+def ratios(turns: Mapping[str, list[Turn]]) -> tuple[float, float]:
+    """Medians of ours to those of empty tasks: seconds, CPU seconds."""
+    wall_s, cpu_s = (
+        statistics.median(getattr(each, name) for each in turns[OURS]) / statistics.median(getattr(each, name) for each in turns[EMPTY])
+        for name in ("wall_s", "cpu_s")
+    )
+    return wall_s, cpu_s
 
 
 def show(turns: Mapping[str, list[Turn]]) -> None:
@@ -175,10 +186,7 @@ def show(turns: Mapping[str, list[Turn]]) -> None:
     for dag_id, of_dag in turns.items():
         for each in of_dag:
             table.add_row(dag_id, *(f"{value:.1f}" for value in (each.wall_s, each.cpu_s, *(each.task_s[name] for name in TASKS))))
-    wall, cpu = (
-        statistics.median(getattr(each, name) for each in turns[OURS]) / statistics.median(getattr(each, name) for each in turns[EMPTY])
-        for name in ("wall_s", "cpu_s")
-    )
+    wall, cpu = ratios(turns)
     table.add_row("ratio", f"{wall:.2f}", f"{cpu:.2f}")
     Console(width=120).print(table)
 
@@ -194,10 +202,8 @@ def main() -> None:
     parser.add_argument("--own-executor", action="store_true", help="Airflow's own executor for our tasks, too: nothing is imported ahead")
     parser.add_argument("--without-spark", action="store_true", help="spark=None, beside empty Python tasks")
     asked = parser.parse_args()
-    if not (PROJECT / FOLDER / LAST_FILE).exists():
-        write_flights_log(PROJECT / FOLDER)
-    with tempfile.TemporaryDirectory() as folder:
-        show(measured(Path(folder), asked))
+    executors = {"own": asked.own_executor, "local": asked.local, "sparkless": asked.without_spark}
+    show(measured(**executors, runs=asked.runs, turns=asked.turns, at_once=asked.at_once))
 
 
 if __name__ == "__main__":

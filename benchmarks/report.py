@@ -29,8 +29,9 @@ def write(
     runs: int,
     outcomes: Sequence[figures.Outcome],
     widths: Sequence[Sequence[str]],
+    more: Sequence[str] = (),
 ) -> None:
-    """Write everything that was measured, what it was measured on, and what the words mean."""
+    """Write everything that was measured, what it was measured on, and what the words mean. `more`: parts that follow."""
     parts = [
         f"{datetime.now(UTC):%Y-%m-%d}, `python -m benchmarks --scale {scale:g} --runs {runs}`: {facts.machine()}. {facts.versions()}."
     ]
@@ -43,7 +44,7 @@ def write(
     if widths:
         parts.append("### Frames a window\n\nThe time of combining, at an equal number of windows (W1's events).")
         parts.append(markdown(figures.WIDTH_HEADINGS, widths))
-    put(path, "\n\n".join(parts))
+    put(path, "\n\n".join([*parts, *more]))
 
 
 def put(path: Path, measured: str) -> None:

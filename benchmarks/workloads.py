@@ -16,6 +16,8 @@ ROWS = 100
 """By arrival: a tumbling window is full with so many rows, a sliding one holds the last of so many."""
 DELTA_S = 36
 """An hour of 10,000 events a key: about as many windows as by 100 rows."""
+BELOW = 99
+"""One row of a hundred is not: stretches of about 100 rows."""
 ZONE = "America/New_York"
 BURST_SIZE = 10
 BURST_PAUSE_US = 2_250_000
@@ -92,6 +94,7 @@ LAST_ROWS = dataclasses.replace(
 DELTAS = dataclasses.replace(
     SLIDING, name="W6", question="rows by arrival until the event time has grown by more than 36 s", reference="deltas", events_of="W1"
 )
+STRETCHES = dataclasses.replace(SLIDING, name="W8", question=f"rows while a is below {BELOW}", reference="stretches", events_of="W1")
 DAYS = Workload(
     name="W7",
     question="calendar days of New York",
@@ -123,6 +126,7 @@ MEASURES = {
     COUNTED.name: COUNTED_TUMBLING.name,
     LAST_ROWS.name: LAST_ROWS_TUMBLING.name,
     DELTAS.name: COUNTED_TUMBLING.name,
+    STRETCHES.name: COUNTED_TUMBLING.name,
     DAYS.name: DAYS_TUMBLING.name,
 }
 """A work -> the tumbling windows, of the same events, that it is measured by."""

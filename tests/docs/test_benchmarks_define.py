@@ -8,6 +8,7 @@ import pytest
 from benchmarks.contestants import CONTESTANTS
 from benchmarks.ours.pipeline import Job
 from benchmarks.profile import REST, STEPS, measuring
+from benchmarks.promises import MORE, PARTS, PROMISES, broken, lines
 
 MODULES = sorted({one.module for one in CONTESTANTS if one.ours})
 
@@ -23,3 +24,20 @@ def test_steps_of_the_profile_are_functions() -> None:
     with measuring() as clock:
         pass
     assert set(clock.stop()) <= {*STEPS, REST}
+
+
+def test_a_promise_is_judged_by_what_is_asked_or_recorded() -> None:
+    for promise in PROMISES:
+        assert promise.part in PARTS
+        assert not promise.recorded or (promise.recorded > promise.asked and promise.why)
+        for ratio, begin in (
+            (promise.asked, "kept"),
+            (max(promise.asked, MORE * promise.recorded) * 1.01, "NOT KEPT"),
+            (None, "NOT MEASURED"),
+        ):
+            found = {} if ratio is None else {promise.line: ratio}
+            shown = [line for line in lines({promise.part: found}) if line[0] == f"{promise.part}: {promise.line}"]
+            assert [line[-1].startswith(begin) for line in shown] == [True]
+            assert bool(broken(shown)) == (begin != "kept")
+        if promise.recorded:
+            assert promise.verdict(promise.recorded).startswith("not kept, recorded at")
