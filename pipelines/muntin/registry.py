@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
+from muntin.errors import MissingPackageError
 from muntin.old_names import no_such_name
 
 GROUP = "muntin.extensions"
@@ -33,10 +34,17 @@ def extension(kind: str, name: str) -> Any:  # noqa: ANN401 - whatever the exten
 
     Raises:
         NoExtensionError: no installed distribution has it.
+        MissingPackageError: its module, or a package that its module imports, is not there.
     """
     for each in chain.from_iterable(group() for group in (_own, _all)):
         if each.name == f"{kind}.{name}":
-            return each.load()
+            try:
+                return each.load()
+            except ModuleNotFoundError as wrong:
+                home = each.dist.name if each.dist else each.module
+                raise MissingPackageError(
+                    f"{kind}.{name} of {home} cannot be loaded: {wrong}; install {home} anew, or remove it"
+                ) from wrong
     lost = (
         ""
         if _own()

@@ -13,7 +13,7 @@ from tests.case_counts import at_length
 
 ROOT = Path(__file__).parents[2]
 OF_EXTENSIONS = re.compile(
-    r"extensions|sinks\.[a-z]|alerts\.to|[Aa]irflow|sources\.(kafka|iceberg|sql)|forget|\"(ui|plot|timeline)\"|DAEMON"
+    r"extensions|sinks\.[a-z]|alerts\.to|[Aa]irflow|sources\.(kafka|iceberg|sql)|forget|\"(--)?(ui|plot|timeline)\"|DAEMON|[Ii]ceberg"
     r"|tests\.(alerts|cluster|page|sinks|topics)\b|from muntin import .*\balerts\b"
 )
 ELSEWHERE = {  # tests of extensions, and of all together

@@ -86,3 +86,13 @@ def test_its_names_are_proposed_beside_ours(installed: Path) -> None:
     (installed / "wrong.py").write_text(DEFINITION.replace("sinks.journal", "sinks.jurnal"))
     checked = muntin(installed, "check", "wrong.py")
     assert (checked.returncode, "journal" in checked.stderr) == (2, True), checked.stderr
+
+
+def test_an_extension_that_cannot_be_loaded_leaves_the_other_commands(installed: Path) -> None:
+    info = next((installed / "installed").glob("muntin_journal*.dist-info/entry_points.txt"))
+    info.write_text(info.read_text().replace("commands.journal", "commands.gone = muntin_gone:gone\ncommands.journal", 1))
+    words = "commands.gone of muntin-journal cannot be loaded: No module named 'muntin_gone'"
+    helped, run, asked = muntin(installed, "--help"), muntin(installed, "check", "flow.py"), muntin(installed, "gone")
+    assert (helped.returncode, "maintain" in helped.stdout, words in helped.stderr) == (0, True, True), helped.stderr
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (asked.returncode, words in asked.stderr) == (2, True), asked.stderr

@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from inspect import getdoc
 from typing import Annotated
@@ -12,7 +12,7 @@ import typer
 
 from muntin.cli.output import quietly, say
 from muntin.cli.working import Interrupted, caught, end, listening
-from muntin.errors import DefinitionError
+from muntin.errors import DefinitionError, MissingPackageError
 from muntin.old_names import COMMANDS as OLD
 from muntin.registry import extension, names_of
 
@@ -86,11 +86,21 @@ def command_line(given: Sequence[str] = ()) -> typer.Typer:
     if asked in OLD and not is_one:
         raise DefinitionError(f"muntin {asked} is gone: write muntin {OLD[asked]}")
     is_told_of_forms = "--help" in given or not is_one
-    for name in [asked] if asked and is_one else names():
-        command = _command(name)
+    for name, command in _commands([asked] if asked and is_one else names()):
         forms = _forms(name) if is_told_of_forms else None
         app.command(name, help=_help(command), epilog=forms, hidden=" --" in name)(command)
     return app
+
+
+def _commands(asked: Sequence[str]) -> Iterator[tuple[str, Callable[..., int | None]]]:
+    """Commands by their names. Of many, an extension that cannot be loaded is left out with a warning."""
+    for name in asked:
+        try:
+            yield name, _command(name)
+        except MissingPackageError as wrong:
+            if len(asked) == 1:
+                raise
+            print(f"warning: {wrong}", file=sys.stderr)
 
 
 def _command(name: str) -> Callable[..., int | None]:
@@ -103,7 +113,7 @@ def _command(name: str) -> Callable[..., int | None]:
 def _forms(command: str) -> str | None:
     """The forms of a command, below its help; None if there is none."""
     forms = [each for each in names() if each.startswith(f"{command} --")]
-    lines = [f"  muntin {each}  {(_help(_command(each))).splitlines()[0]}" for each in forms]
+    lines = [f"  muntin {each}  {_help(form).splitlines()[0]}" for each, form in _commands(forms)]
     return "\n".join(["\b", "Forms, each with its own --help:", *lines]) if forms else None
 
 
