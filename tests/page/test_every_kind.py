@@ -24,6 +24,7 @@ from muntin.extensions.page.views.seen import chosen_key, seen
 from muntin.extensions.page.views.timeline import timeline
 from muntin.jobs.inspect.open_windows import open_count
 from muntin.jobs.published.pending import pending_window
+from muntin.jobs.records.batch_status import batch_states
 from tests.case_counts import some
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times
@@ -64,7 +65,7 @@ def test_every_page_of_every_kind(kind: Any, tmp_path: Path) -> None:
     provisional = read(hourly.pipeline, "w", root=hourly.root, provisional=True).filter(pc.field("provisional"))
     assert open_count(seen(known).bound, pending_window(seen(known).bound, "w")) == len(provisional)
     at = seen(known)
-    shown = timeline(at, "w", chosen_key(at, "w", {}))
+    shown = timeline(at, "w", chosen_key(at, "w", {}), batch_states(at.bound, 0))
     assert re.fullmatch("batches  .*[-!].*", text_timeline(shown, 100)[-2])
     assert len(json.dumps(plain(plain_timeline(at, shown)))) > 100
 

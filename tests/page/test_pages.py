@@ -108,13 +108,13 @@ def test_runs_of_airflow_are_told_in_the_same_words(made: Sensors) -> None:
 def test_the_timeline_tells_each_batch_and_window(get: Get) -> None:
     titles = re.findall(r"<title>(.*?)</title>", get("timeline?window=two_hours&f0=a"))[1:]
     assert titles == [
-        "batch [2024-01-01, 2024-01-01T01:00): closed 2 windows",
-        "batch [2024-01-01T01:00, 2024-01-01T02:00): closed 3 windows, 1 late row",
-        "missing interval [2024-01-01T02:00, 2024-01-01T03:00)",
-        "batch [2024-01-01T03:00, 2024-01-01T04:00): waiting",
-        "window [2023-12-31T23:00, 2024-01-01T01:00): closed by batch 2024-01-01",
-        "window [2024-01-01, 2024-01-01T02:00): closed by batch 2024-01-01T01:00",
-        "window [2024-01-01T01:00, 2024-01-01T03:00): open",
+        "batch [2024-01-01, 2024-01-01 01:00): closed 2 windows",
+        "batch [2024-01-01 01:00, 2024-01-01 02:00): closed 3 windows, 1 late row",
+        "missing interval [2024-01-01 02:00, 2024-01-01 03:00)",
+        "batch [2024-01-01 03:00, 2024-01-01 04:00): waiting: an interval before it is missing",
+        "window [2023-12-31 23:00, 2024-01-01 01:00): closed by batch 2024-01-01",
+        "window [2024-01-01, 2024-01-01 02:00): closed by batch 2024-01-01 01:00",
+        "window [2024-01-01 01:00, 2024-01-01 03:00): open",
     ]
 
 

@@ -1,6 +1,7 @@
 """The page that publishes what a suite holds: a form where the page may, Airflow's question or a command where it may not."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,3 +118,18 @@ def test_what_is_no_form_is_refused_in_words(project: Project, verdict: str, bod
     answer = client(project, publish=publish).post("/pipeline/sensors/publish", content=body, headers=SAME)
     assert (answer.status_code, "no form in UTF-8" in answer.text) == (400, True)
     assert [one.name for one in held_windows(bind(load_pipeline(Path(project.file)), project.root))] == [verdict]
+
+
+def test_the_timeline_has_what_failed_what_is_held_and_what_is_staged(project: Project) -> None:
+    start, day = int(load_pipeline(Path(project.file)).start.timestamp() * 1e6), 86_400_000_000
+    run = Attempt("r", ((start + 2 * day, start + 3 * day),), "failed", "accumulate", start, start, reason="OSError: full")
+    asked = client(project, around=lambda _: Around({"sensors": (run,)}, in_airflow=True))
+    titles = re.findall(r"<title>(.*?)</title>", asked.get("/pipeline/sensors/timeline?window=quarter&f0=%C3%A4").text)[1:]
+    said = "held by the verdict on quarter: failed: 1 critical of 1 check"
+    assert [title.partition(" on 3")[0] for title in titles] == [
+        f"batch [2020-01-01, 2020-01-02): {said}",
+        f"batch [2020-01-02, 2020-01-03): {said}",
+        "batch [2020-01-03, 2020-01-04): failed at accumulate: OSError: full",
+        "window [2020-01-01, 2020-01-01 06:00): closed by batch 2020-01-01, not published",
+        "window [2020-01-02, 2020-01-02 06:00): closed by batch 2020-01-02, not published",
+    ]

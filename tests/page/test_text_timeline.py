@@ -11,6 +11,7 @@ from muntin.extensions.page.commands.timeline import text_timeline
 from muntin.extensions.page.pictures.drawing import LIGHT
 from muntin.extensions.page.views.timeline import Bar, Timeline
 from muntin.extensions.page.views.trends import ListedBatch
+from muntin.jobs.records.batch_states import BatchState, State
 from tests.cli.conftest import Muntin, Project, muntin, project, ran
 
 __all__ = ["muntin", "project", "ran"]  # pytest looks for them here
@@ -18,25 +19,30 @@ DAY = 86_400_000_000
 
 
 def shown(*bars: Bar) -> Timeline:
-    """Four days: published, published with late rows, missing, waiting."""
-    standings = [("published", 0), ("published", 2), ("missing", 0), ("waiting", 0)]
-    batches = tuple(ListedBatch(at * DAY, (at + 1) * DAY, standing, late=late) for at, (standing, late) in enumerate(standings))
+    """Six days: published, published with late rows, missing, waiting, held, failed."""
+    states: list[tuple[State, int]] = [("published", 0), ("published", 2), ("missing", 0), ("waiting", 0), ("held", 0), ("failed", 0)]
+    batches = tuple(ListedBatch(BatchState(at * DAY, (at + 1) * DAY, state), late=late) for at, (state, late) in enumerate(states))
     return Timeline("w", ("a",), batches, bars, 0, None, None)
 
 
 def test_letters_stand_where_time_stands():
-    bars = (Bar(0, 2 * DAY, DAY, 0), Bar(DAY, 3 * DAY, DAY, 1), Bar(2 * DAY, 4 * DAY, None, 0))
-    assert text_timeline(shown(*bars), 10 + 40) == [
+    bars = (
+        Bar(0, 2 * DAY, DAY, 0),
+        Bar(DAY, 3 * DAY, DAY, 1),
+        Bar(2 * DAY, 4 * DAY, None, 0),
+        Bar(4 * DAY, 5 * DAY, 4 * DAY, 0, staged=True),
+    )
+    assert text_timeline(shown(*bars), 10 + 60) == [
         "windows             [==================)",
-        "          [==================)[//////////////////)",
-        "batches   [--------)[----!---)[........)[~~~~~~~~)",
-        "          1970-01-01          1970-01-03",
+        "          [==================)[//////////////////)[::::::::)",
+        "batches   [--------)[----!---)[........)[~~~~~~~~)[########)[xxxxxxxx)",
+        "          1970-01-01          1970-01-03          1970-01-05",
     ]
 
 
 def test_what_is_short_is_still_there():
     hour = DAY // 24
-    lines = text_timeline(shown(Bar(0, hour, 0, 0), Bar(4 * DAY - hour, 4 * DAY, None, 0)), 10 + 20)
+    lines = text_timeline(shown(Bar(0, hour, 0, 0), Bar(6 * DAY - hour, 6 * DAY, None, 0)), 10 + 20)
     assert lines[0] == "windows   ="[:11] + " " * 18 + "/"
 
 
@@ -61,9 +67,14 @@ def test_a_key_up_to_an_instant(muntin: Muntin, ran: Project):
     told = json.loads(muntin(*ran.arguments("show", "--timeline", "quarter", "--key", "ö", "--to", "2020-01-02", "--json")).out)
     (only,) = told["timelines"]
     assert (only["window"], only["key"], only["left_out"]) == ("quarter", {"sensor": "ö"}, 0)
-    assert [(batch["start"][:10], batch["standing"]) for batch in only["batches"]] == [("2020-01-01", "published")]
+    assert [(batch["start"][:10], batch["state"]) for batch in only["batches"]] == [("2020-01-01", "published")]
     assert only["windows"] == [
-        {"start": "2020-01-01T06:00:00+00:00", "end": "2020-01-01T12:00:00+00:00", "closed_by": "2020-01-01T00:00:00+00:00"}
+        {
+            "start": "2020-01-01T06:00:00+00:00",
+            "end": "2020-01-01T12:00:00+00:00",
+            "closed_by": "2020-01-01T00:00:00+00:00",
+            "published": True,
+        }
     ]
 
 

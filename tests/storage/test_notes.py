@@ -47,6 +47,17 @@ def test_an_approval_is_kept_beside_a_verdict_that_comes_at_once(tmp_path: Path)
     assert [each["despite"]["by"] for each in last_verdicts(tmp_path, "day") if "despite" in each] == ["ann"]
 
 
+def test_a_verdict_that_comes_again_is_there_once(tmp_path: Path) -> None:
+    day = 86_400_000_000
+    for files, starts, name in ((["a"], [0], "3f2a"), (["b"], [0], "3f2a"), (["c"], [day], "3f2a"), (["d"], [0], "3f2a")):
+        note_verdict(tmp_path, report(window="day") | {"name": name, "files": files}, starts, START)
+        note_despite(tmp_path, ["day"], Approval(name, "ann", "a strike"))
+    found = last_verdicts(tmp_path, "day")
+    assert [(each["files"], each["batches"]) for each in found] == [(["d"], [0, 0]), (["c"], [day, day])]
+    note_verdict(tmp_path, report(window="day") | {"name": "3f2a"}, [0], START)
+    assert last_verdicts(tmp_path, "day")[0]["despite"]["by"] == "ann"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"{", b"\xff"])
 def test_a_missing_or_damaged_note_is_none(roots: str, content: bytes | None) -> None:
     note = path_of(roots) / "note.json"

@@ -24,6 +24,7 @@ from muntin.extensions.page.views.seen import Seen, chosen_key, seen
 from muntin.extensions.page.views.tables import refused_table, verdicts, window_table
 from muntin.extensions.page.views.timeline import BATCHES, Bar, timeline
 from muntin.jobs.inspect.some_windows import Asked
+from muntin.jobs.records.batch_status import BatchStates
 from muntin.registry import extension
 
 FORGOTTEN = "forgotten"
@@ -145,14 +146,15 @@ def _timeline(at: Seen, asked: Mapping[str, str], now_us: int, around: Around) -
     window = at.window(asked.get("window"))
     count = min(_MOST, max(1, number(asked.get("count", str(BATCHES)), "count")))
     end = number(asked["end"], "end") if asked.get("end") else None
-    shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
+    about = line(at.place, now_us, around)
+    states = about.states or BatchStates()
+    shown = timeline(at, window, chosen_key(at, window, asked), states, count=count, end=end)
     same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
     picture = (
         drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}"))
         if shown.batches
         else ""
     )
-    about = line(at.place, now_us, around)
     windows = tuple(at.pipeline.windows)
     return {
         "shown": shown,

@@ -80,7 +80,8 @@ def _files(window: StagedWindow) -> Sequence[str]:
 
 
 def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
-    """Put a report, as `QualityReport.to_dict` gives it, before the kept reports.
+    """Put a report, as `QualityReport.to_dict` gives it, before the kept reports, in place of one that says
+    the same.
 
     `starts`: of the batches whose windows were held against the suite, microseconds.
     """
@@ -89,7 +90,20 @@ def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int
         "batches": [min(starts), max(starts)] if starts else None,
         **report,
     }
-    change_note(_file(state, report["window"]), lambda note: [entry, *_verdicts(note)][:KEPT])
+
+    def with_it(note: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
+        reports = {_says(each): each for each in reversed(_verdicts(note))}
+        same = reports.pop(_says(entry), {})
+        approved = {"despite": same["despite"]} if "despite" in same else {}
+        return [{**entry, **approved}, *reversed(reports.values())][:KEPT]
+
+    change_note(_file(state, report["window"]), with_it)
+
+
+def _says(entry: Mapping[str, Any]) -> str:
+    """The content of a verdict, without names of staged files, which differ in each run."""
+    said = {name: each for name, each in entry.items() if name not in ("recorded_at", "despite", "files")}
+    return json.dumps(said, sort_keys=True)
 
 
 def note_despite(state: AnyPath, windows: Iterable[str], approval: Approval) -> None:

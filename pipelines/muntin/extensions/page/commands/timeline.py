@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from muntin.extensions.page.views.seen import Seen
-    from muntin.extensions.page.views.timeline import Timeline
+    from muntin.extensions.page.views.timeline import Bar, Timeline
+    from muntin.extensions.page.views.trends import ListedBatch
 
 
 _BATCHES = 24
@@ -41,12 +42,20 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Draw a picture instead; .png, .svg, .pdf or .html."),
 ]
-_LEGEND = (
-    "[==) closed window   [//) open window   [--) batch   [~~) not published yet   [..) missing   ! late rows"
-)
+_LEGEND = {
+    "=": "[==) closed window",
+    ":": "[::) closed window, not published",
+    "/": "[//) open window",
+    "-": "[--) batch",
+    "~": "[~~) not published yet",
+    ".": "[..) missing",
+    "x": "[xx) failed",
+    "#": "[##) held",
+    "!": "! late rows",
+}
 _MARGIN = 10  # "windows   "
-_INKS = {"=": "blue", "/": "yellow", ".": "red", "!": "yellow", "~": "yellow"}
-_FILLS = {"published": "-", "read": "~", "waiting": "~", "missing": "."}
+_INKS = {"=": "blue", **dict.fromkeys(":/!~", "yellow"), **dict.fromkeys(".x#", "red")}
+_FILLS = {"published": "-", "corrected": "-", "missing": ".", "failed": "x", "held": "#"}
 
 
 def timeline(
@@ -95,7 +104,9 @@ def timeline(
         return say_what_was_done(
             f"{out.absolute()}: {many(len(drawn), 'timeline')} over {many(len(drawn[0].batches), 'batch')}"
         )
-    return say_painted("\n\n".join(_block(at, one) for one in shown) + f"\n\n{_LEGEND}; instants in UTC")
+    signs = {sign for one in shown for sign in _signs(one)}
+    legend = "   ".join(text for sign, text in _LEGEND.items() if sign in signs)
+    return say_painted("\n\n".join([*(_block(at, one) for one in shown), f"{legend}; instants in UTC"]))
 
 
 def _timelines(
@@ -108,8 +119,10 @@ def _timelines(
     """One timeline a window, all of one key; rollups of the part of it that they have."""
     from muntin.extensions.page.views.seen import chosen_key
     from muntin.extensions.page.views.timeline import number_at, timeline
+    from muntin.jobs.records.batch_status import batch_states
+    from muntin.jobs.records.reports_table import now_us
 
-    timelines = []
+    timelines, states = [], batch_states(at.bound, now_us())
     for window in windows:
         columns = at.pipeline.keys_of(window)
         has_all_columns = named is not None and {*columns} <= {*named}
@@ -119,8 +132,8 @@ def _timelines(
             else chosen_key(at, window, {})
         )
         named = named if key is None or has_all_columns else dict(zip(columns, key, strict=True))
-        end = None if until is None else number_at(at, window, instant_us(until, "--to"))
-        timelines.append(timeline(at, window, key, count=count, end=end))
+        end = None if until is None else number_at(at, window, states, instant_us(until, "--to"))
+        timelines.append(timeline(at, window, key, states, count=count, end=end))
     return timelines
 
 
@@ -135,6 +148,20 @@ def _block(at: "Seen", shown: "Timeline") -> str:
     )
 
 
+def _signs(shown: "Timeline") -> "Iterator[str]":
+    yield from map(_of_window, shown.bars)
+    yield from map(_of_batch, shown.batches)
+    yield from "!" if any(batch.late for batch in shown.batches) else ""
+
+
+def _of_window(bar: "Bar") -> str:
+    return "/" if bar.closed_us is None else ":" if bar.staged else "="
+
+
+def _of_batch(batch: "ListedBatch") -> str:
+    return _FILLS.get(batch.one.state, "~")
+
+
 def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
     """A timeline for machines."""
 
@@ -145,7 +172,7 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
         {
             "start": moment(one.start_us),
             "end": moment(one.end_us),
-            "standing": one.standing,
+            "state": one.one.state,
             "watermark": moment(one.watermark_us),
             "windows": one.windows,
             "late": one.late,
@@ -154,7 +181,12 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
         for one in shown.batches
     ]
     windows = [
-        {"start": moment(bar.start_us), "end": moment(bar.end_us), "closed_by": moment(bar.closed_us)}
+        {
+            "start": moment(bar.start_us),
+            "end": moment(bar.end_us),
+            "closed_by": moment(bar.closed_us),
+            "published": bar.closed_us is not None and not bar.staged,
+        }
         for bar in shown.bars
     ]
     key = None if shown.key is None else dict(zip(at.pipeline.keys_of(shown.window), shown.key, strict=True))
@@ -172,9 +204,9 @@ def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text
 
         windows   [======)
                      [======)            closed: [===)
-                        [//////)         open:   [///)
-        batches   [--)[--)[!-)[..)[~~)   published [--), late rows [!-), missing [..), read and not published
-        [~~)
+                        [//////)         open:   [///), closed and not published: [:::)
+        batches   [--)[--)[!-)[..)[~~)   published [--), late rows [!-), missing [..), not published yet [~~),
+                                         failed [xx), held [##)
 
     `width`: columns of the terminal; `painted`: a text and a colour -> the text in this colour.
     """
@@ -185,10 +217,10 @@ def text_timeline(shown: "Timeline", width: int, painted: _Painted = lambda text
 
     lanes = [[" "] * room for _ in range(max((bar.lane for bar in shown.bars), default=0) + 1)]
     for bar in shown.bars:
-        _put(lanes[bar.lane], column(bar.start_us), column(bar.end_us), "/" if bar.closed_us is None else "=")
+        _put(lanes[bar.lane], column(bar.start_us), column(bar.end_us), _of_window(bar))
     batches = [" "] * room
     for batch in shown.batches:
-        _put(batches, column(batch.start_us), column(batch.end_us), _FILLS[batch.standing])
+        _put(batches, column(batch.start_us), column(batch.end_us), _of_batch(batch))
         if batch.late:
             batches[min(room - 1, (column(batch.start_us) + column(batch.end_us)) // 2)] = "!"
     lines = [

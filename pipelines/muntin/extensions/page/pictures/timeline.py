@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from muntin.definition.instants import from_us, spell_instant
+from muntin.definition.instants import from_us
 from muntin.definition.spelling import many
+from muntin.extensions.page.html import instant, span
 from muntin.extensions.page.pictures.drawing import Drawing, Mark, over_time
 from muntin.extensions.page.views.timeline import Bar, Timeline
 from muntin.extensions.page.views.trends import ListedBatch
+from muntin.jobs.records.batch_states import spelled
 
 Leads = Callable[[Bar], str | None]
 
@@ -18,7 +20,8 @@ Leads = Callable[[Bar], str | None]
 _INCH = 11.0
 _LANE, _REST = 0.2, 1.35  # inches: of a lane of windows; of batches, axis and legend
 _HEIGHT = 0.72  # of a bar in its lane
-_FACES = {"published": "batch", "read": "waiting", "waiting": "waiting", "missing": "paper"}
+_FACES = {"published": "batch", "corrected": "batch", "missing": "paper", "failed": "alarm", "held": "paper"}
+_HATCHES = {"missing": "////", "held": "xxxx"}
 
 
 def timelines(shown: Sequence[Timeline], leads: Leads = lambda _: None) -> Drawing:
@@ -65,10 +68,10 @@ class _Paper:
         return marks
 
     def batch(self, gid: str, batch: ListedBatch) -> Mark:
-        missing = batch.standing == "missing"
-        edge = self.colours["alarm" if missing else "paper"]
-        face = self.colours[_FACES[batch.standing]]
-        self.bar(gid, (batch.start_us, batch.end_us, -1.6), face, edge, "////" if missing else None)
+        hatch = _HATCHES.get(batch.one.state)
+        face = self.colours[_FACES.get(batch.one.state, "waiting")]
+        edge = self.colours["alarm" if hatch else "paper"]
+        self.bar(gid, (batch.start_us, batch.end_us, -1.6), face, edge, hatch)
         if batch.late:
             middle, edge = from_us((batch.start_us + batch.end_us) // 2), self.colours["paper"]
             self.axes.plot(
@@ -82,17 +85,16 @@ class _Paper:
         return Mark(batch_reported(batch))
 
     def window(self, gid: str, bar: Bar, shown: Timeline, leads: str | None) -> Mark:
-        opened = bar.closed_us is None
-        face, edge = ("paper", "open") if opened else ("window", "paper")
+        hatch = "/////" if bar.closed_us is None else "...." if bar.staged else None
+        face, edge = ("paper", "open") if hatch else ("window", "paper")
         inside = (
             max(bar.start_us, shown.low_us),
             min(max(bar.end_us, bar.start_us + shown.least_us), shown.high_us),
         )
-        self.bar(
-            gid, (*inside, bar.lane), self.colours[face], self.colours[edge], "/////" if opened else None
-        )
-        closed = "open" if bar.closed_us is None else f"closed by batch {spell_instant(bar.closed_us)}"
-        return Mark(f"window [{spell_instant(bar.start_us)}, {spell_instant(bar.end_us)}): {closed}", leads)
+        self.bar(gid, (*inside, bar.lane), self.colours[face], self.colours[edge], hatch)
+        closed = "open" if bar.closed_us is None else f"closed by batch {instant(bar.closed_us)}"
+        closed += ", not published" if bar.staged else ""
+        return Mark(f"window {span(bar.start_us, bar.end_us)}: {closed}", leads)
 
     def bar(self, gid: str, place: tuple[int, int, float], face: str, edge: str, hatch: str | None) -> None:
         from matplotlib.dates import date2num
@@ -120,12 +122,11 @@ class _Paper:
 
 def batch_reported(batch: ListedBatch) -> str:
     """The report on a batch, in a line."""
-    span = f"[{spell_instant(batch.start_us)}, {spell_instant(batch.end_us)})"
-    if batch.standing == "missing":
-        return f"missing interval {span}"
+    when, state = span(batch.start_us, batch.end_us), batch.one.state
+    if state == "missing":
+        return f"missing interval {when}"
     late = f", {many(batch.late, 'late row')}" if batch.late else ""
     late += f", {many(batch.correcting, 'row')} correcting published windows" if batch.correcting else ""
-    outcome = (
-        f"closed {many(batch.windows, 'window')}{late}" if batch.standing == "published" else batch.standing
-    )
-    return f"batch {span}: {outcome}"
+    is_seen = state in ("published", "corrected")
+    outcome = f"closed {many(batch.windows, 'window')}{late}" if is_seen else spelled(batch.one)
+    return f"batch {when}: {outcome}"

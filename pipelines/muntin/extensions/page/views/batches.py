@@ -14,7 +14,7 @@ from muntin.definition.schedule import Interval
 from muntin.extensions.page.views.held import Around
 from muntin.extensions.page.views.seen import Seen
 from muntin.extensions.page.views.tables import ROWS
-from muntin.extensions.page.views.trends import listed_batches, week
+from muntin.extensions.page.views.trends import listed_batches, week, with_states
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import BatchState, Stretch, stretches
@@ -91,19 +91,11 @@ def states_of(at: Seen, now_us: int, around: Around) -> BatchStates:
 
 def batch_table(at: Seen, skip: int, states: BatchStates) -> BatchTable:
     """A page of the batches."""
-    state_of_batch = {each.start_us: each for each in states.listed}
-    listed = {
-        start: end
-        for start, end, _ in listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))))
-    }
-    every = sorted({**listed, **{each.start_us: each.end_us for each in states.listed}}.items())
+    every = listed_batches(pending_window(at.bound, next(iter(at.pipeline.windows))), states)
     some = every[max(0, len(every) - skip - ROWS) : len(every) - skip] if skip < len(every) else []
     reports = batch_reports(at.bound, [Interval(start, end) for start, end in some])
     by_start = {instant_us(report.interval_start, "batch"): report for report in reports}
-    rows = tuple(
-        BatchRow(state_of_batch.get(start) or states.settled(start, end), by_start.get(start))
-        for start, end in reversed(some)
-    )
+    rows = tuple(BatchRow(each, by_start.get(each.start_us)) for each in reversed(with_states(some, states)))
     more = skip + ROWS
     return BatchTable(tuple(at.pipeline.windows), rows, len(every), more if more < len(every) else None)
 

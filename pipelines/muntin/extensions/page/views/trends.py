@@ -1,7 +1,7 @@
 """The week of a pipeline: rows, late rows, quarantined rows, lag, seconds and bytes of its newest batches,
 from the reports.
 
-The batches of a pipeline in order: published, waiting and missing; and when a batch was last published.
+The batches of a pipeline in order, each with its state; and when a batch was last published.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.jobs.published.pending import Pending
+from muntin.jobs.records.batch_states import BatchState
+from muntin.jobs.records.batch_status import BatchStates
 from muntin.jobs.records.report_files import bounds_of
 from muntin.jobs.records.reports_table import TABLE, read_reports
 from muntin.jobs.state.bound import Bound
 from muntin.states.frames import Ints
 from muntin.store.store import Store
-
-Standing = Literal["published", "read", "waiting", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,50 +29,57 @@ class ListedBatch:
     """A batch or a missing interval; instants in microseconds.
 
     Attributes:
-        start_us, end_us: its interval.
-        standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or
-            missing itself.
+        one: its state.
         watermark_us: the watermark after it; None where it is not published.
         windows, late, correcting: how many windows it closed; its rows that came too late for a window; its
             rows that revised published windows, and missed none.
     """
 
-    start_us: int
-    end_us: int
-    standing: Standing
+    one: BatchState
     watermark_us: int | None = None
     windows: int = 0
     late: int = 0
     correcting: int = 0
 
+    @property
+    def start_us(self) -> int:
+        return self.one.start_us
 
-def listed_batches(todo: Pending) -> list[tuple[int, int, Standing]]:
-    """(start, end, standing) of all batches of a window's history, and of the batches
-    around it, ascending.
+    @property
+    def end_us(self) -> int:
+        return self.one.end_us
+
+
+def listed_batches(todo: Pending, states: BatchStates) -> list[tuple[int, int]]:
+    """(start, end) of all batches of a window's history, of the batches around it, and of the batches that
+    failed before they were read, ascending.
     """
-    history, published_starts = todo.history, todo.published.starts
-    standings = np.where(np.isin(history.batches.start_us, published_starts), "published", "read").tolist()
-    batches = [
-        *zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), standings, strict=True)
-    ]
-    batches += [
-        (start, end, "waiting")
-        for start, end in zip(history.waiting.start_us.tolist(), history.waiting.end_us.tolist(), strict=True)
-    ]
-    batches += [(hole.start_us, hole.end_us, "missing") for hole in history.missing]
-    return sorted(batches)
+    parts = (todo.history.batches, todo.history.waiting)
+    batches = {
+        start: end
+        for part in parts
+        for start, end in zip(part.start_us.tolist(), part.end_us.tolist(), strict=True)
+    }
+    batches |= {hole.start_us: hole.end_us for hole in todo.history.missing}
+    return sorted((batches | {each.start_us: each.end_us for each in states.listed}).items())
 
 
-def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> list[ListedBatch]:
-    """Some of `listed_batches`, with what the ledger tells of them."""
+def with_states(some: Sequence[tuple[int, int]], states: BatchStates) -> list[BatchState]:
+    """Some of `listed_batches`, each with its state."""
+    listed = {each.start_us: each for each in states.listed}
+    return [listed.get(start) or states.settled(start, end) for start, end in some]
+
+
+def with_counts(todo: Pending, some: Sequence[BatchState]) -> list[ListedBatch]:
+    """Some batches, with what the ledger tells of them."""
     entries = todo.published.ledger.entries if todo.published.ledger else None
     if entries is None:
-        return [ListedBatch(*each) for each in some]
-    at = entries.position(np.array([start for start, _, _ in some], np.int64))
+        return [ListedBatch(each) for each in some]
+    at = entries.position(np.array([each.start_us for each in some], np.int64))
     asked = (entries.watermark_us, entries.published, entries.late, entries.correcting)
     columns = (column[at].tolist() for column in asked)
     return [
-        ListedBatch(*each, *facts) if in_ledger else ListedBatch(*each)
+        ListedBatch(each, *facts) if in_ledger else ListedBatch(each)
         for each, in_ledger, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)
     ]
 
