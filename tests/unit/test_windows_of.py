@@ -175,3 +175,18 @@ def test_neither_spark_nor_airflow_is_imported() -> None:
     heavy = ("pyspark", "airflow", "great_expectations", "matplotlib")
     words = f"import sys, muntin.testing; print(sorted(set({heavy}) & set(sys.modules)))"
     assert start([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_names_with_blanks() -> None:
+    spaced = Pipeline(
+        name="spaced",
+        source=sources.files("{start:%Y-%m-%d}.csv", event_time="placed at"),
+        schedule="@daily",
+        start=START,
+        keys=["shop name"],
+        where='"amount paid" > 0',
+        windows={"day": windows.tumbling("1d")},
+        aggregates={"total paid": agg.sum('"amount paid"'), "n": agg.count(), "a head": '"total paid" / n'},
+    )
+    (row,) = windows_of(spaced, [[{"placed at": START, "shop name": "a b", "amount paid": paid} for paid in (3, 4, -1)]]).to_pylist()
+    assert [row[name] for name in ("shop name", "total paid", "a head")] == ["a b", 7, 3.5]
