@@ -99,7 +99,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (SOURCE, SOURCE + ', format=sources.csv(sep=";")', 2, "it is called 'delimiter' here"),
         (SOURCE, SOURCE + ", format=sources.csv(skiprows=1)", 2, "it is called 'skip_lines' here"),
         (SOURCE, SOURCE + ', format=sources.csv(na_values="NA")', 2, "it is called 'null' here"),
-        (SOURCE, SOURCE + ', format="json"', 2, "choose from 'parquet', 'csv', 'jsonl', 'debezium'; did you mean 'jsonl'?"),
+        (SOURCE, SOURCE + ', format="json"', 2, "choose from 'parquet', 'csv', 'jsonl', 'xlsx', 'debezium'; did you mean 'jsonl'?"),
         (SOURCE, SOURCE + ', format=sources.csv(decimal=",", thousands=",")', 2, "choose one of '.', ',', ' ', \"'\", but not decimal=','"),
         (SOURCE, SOURCE + ', format=sources.csv(delimiter=";")', 3, "there are at,shop,amount; say format=sources.csv(delimiter=',')"),
         ('keys=["shop"]', 'keys=["shopp"]', 2, "keys: no column 'shopp' in the source"),
@@ -150,7 +150,7 @@ def test_a_mistake_of_a_definition(new: New, old: str, written: str, status: int
     [
         ("at;shop;amount\n2024-05-01 09:12:00;north;11\n", "there are at;shop;amount; say format=sources.csv(delimiter=';')"),
         ("2024-05-01 09:12:00,north,11\n2024-05-01 09:12:00,south,12\n", "is a row and has no names, say format=sources.csv(header="),
-        ("PK\x03\x04 and so on", "the file begins as an Excel file or an archive does: save it as CSV"),
+        ("PK\x03\x04 and so on", 'the file begins as an Excel file or an archive does: say format="xlsx", or save it as CSV'),
         ("sep=;\nat;shop;amount\n2024-05-01 09:12:00;north;11\n", "say format=sources.csv(delimiter=';', skip_lines=1)"),
         ("Sales of May\nat,shop,amount\n", "if lines stand above the header, say format=sources.csv(skip_lines=1)"),
         ("PAR1 and so on", 'the file begins as Parquet does: say format="parquet"'),

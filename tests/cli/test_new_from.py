@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from openpyxl import Workbook
 
 from muntin import read
 from muntin.cli.draft.numbers import Marks, marks_of, number_of
@@ -51,12 +52,17 @@ def test_a_german_export_of_a_file_a_day(muntin: Muntin, tmp_path: Path) -> None
     assert {(day["Filiale"], float(str(day["sum_betrag"]))) for day in days} == {("Köln", 3328.5), ("Bonn", 37.5)}
 
 
-@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "xlsx"])
 def test_a_file_without_a_date_is_one_batch(muntin: Muntin, tmp_path: Path, ending: str) -> None:
     rows = [{"ts": f"2013-01-{at % 9 + 1:02}T10:00:00Z", "origin": "JFK" if at % 2 else "EWR", "delay": at} for at in range(20)]
     path = tmp_path / f"flights.{ending}"
     if ending == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
+    elif ending == "xlsx":
+        book = Workbook()
+        for row in [[*rows[0]], *([*row.values()] for row in rows)]:
+            book.active.append(row)
+        book.save(path)
     else:
         path.write_text("".join(f"{row}\n".replace("'", '"') for row in rows))
     project = tmp_path / "flights"

@@ -19,6 +19,7 @@ EXTRAS = {
     "psycopg": "postgres",
     "adbc_driver_postgresql": "sql",
     "pymysql": "mysql",
+    "python_calamine": "excel",
     "redis": "redis",
     "confluent_kafka": "kafka",
     "fastavro": "kafka",

@@ -12,6 +12,7 @@ from muntin.errors import DefinitionError
 UTF_8 = "utf-8"
 JSON: Literal["json"] = "json"
 ENVELOPES: Literal["envelopes"] = "envelopes"
+SHEET: Literal["sheet"] = "sheet"
 _THOUSANDS = ("", ".", ",", " ", "'")
 # of names and of source code, not of files
 _NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")
@@ -30,7 +31,7 @@ class Dialect:
         thousands: what stands between the thousands of a number; "": nothing does.
         skip_lines: how many lines at the begin of a file are no part of its rows and header.
         of: "json" of objects, a line each unless they are one array or stand over several lines; `ENVELOPES`
-            of messages of Debezium; "" of other text.
+            of messages of Debezium; `SHEET` of a file of Excel; "" of other text.
     """
 
     quote: str = '"'
@@ -40,7 +41,7 @@ class Dialect:
     header: tuple[str, ...] = ()
     thousands: str = ""
     skip_lines: int = 0
-    of: Literal["", "json", "envelopes"] = ""
+    of: Literal["", "json", "envelopes", "sheet"] = ""
 
     @property
     def made_plain(self) -> str:

@@ -9,9 +9,9 @@ from muntin.definition.checks import check_choice, check_mapping
 from muntin.definition.relative_paths import readable
 from muntin.errors import DefinitionError
 from muntin.old_names import old_names_refused
-from muntin.sources.dialect import ENVELOPES, JSON, Dialect, FileFormat, refuse_unless
+from muntin.sources.dialect import ENVELOPES, JSON, SHEET, Dialect, FileFormat, refuse_unless
 from muntin.sources.file_source import FileSource, Missing
-from muntin.sources.path_templates import Format, check_names, check_template, format_of
+from muntin.sources.path_templates import Format, check_names, check_template, ending, format_of
 from muntin.sources.row_source import LookBack, checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
 from muntin.sources.time_arguments import as_at
@@ -28,7 +28,7 @@ def files(
     path: str,
     *,
     event_time: str | At | None = None,
-    format: Literal["parquet", "csv", "jsonl", "debezium"] | FileFormat | None = None,  # noqa: A002 - the word users know
+    format: Literal["parquet", "csv", "jsonl", "xlsx", "debezium"] | FileFormat | None = None,  # noqa: A002 - the word users know
     rows: Events | None = None,
     changes: Events | None = None,
     missing: Missing = "error",
@@ -43,7 +43,7 @@ def files(
     on_schema: OnSchema = "error",
     look_back: LookBack = "all",
 ) -> FileSource:
-    """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
+    """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst), or of Excel.
 
     Args:
         path: where a batch's files are: a template over the data interval, as
@@ -57,8 +57,8 @@ def files(
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an
             integer; `at("scheduled", timezone=...)` says how it is read. None of a dimension, whose rows are
             looked up: `path` then names all its files, without `{start}`.
-        format: of the files: "parquet", "csv", "jsonl", or how they are written, as `csv(delimiter=";")`;
-            what the name ends in unless given. "debezium": JSON lines with its messages.
+        format: of the files: "parquet", "csv", "jsonl", "xlsx", or how they are written, as
+            `csv(delimiter=";")`; what the name ends in unless given. "debezium": its messages as JSON lines.
         rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`, or
             `events(id="order_id", operation="op", within="30d")` of rows that later rows change.
         changes: the same, as `changes(id="order_id", operation="op", within="30d")`.
@@ -144,12 +144,12 @@ def files(
 
 def _format(given: object, path: str) -> tuple[Format, FileFormat]:
     written = given if isinstance(given, FileFormat) else FileFormat("csv")
-    if given is None:
+    if given is None and ending(path) != "xlsx":
         return format_of(path), written
     if callable(given):
         raise DefinitionError(f"format: {given!r} is a function; write format=sources.csv()")
-    name = given.name if isinstance(given, FileFormat) else given
-    check_choice("format", name, ("parquet", "csv", "jsonl", "debezium"))
-    if name == "debezium":
-        return "json", FileFormat("jsonl", dialect=Dialect(of=ENVELOPES))
+    name = given.name if isinstance(given, FileFormat) else given or "xlsx"
+    check_choice("format", name, ("parquet", "csv", "jsonl", "xlsx", "debezium"))
+    if name in ("xlsx", "debezium"):
+        return "json", FileFormat("jsonl", dialect=Dialect(of=SHEET if name == "xlsx" else ENVELOPES))
     return ("json" if name == "jsonl" else cast("Format", name)), written

@@ -26,6 +26,7 @@ FORMATS: dict[str, Format] = {
     "json": "json",
     "jsonl": "json",
     "ndjson": "json",
+    "xlsx": "json",
 }
 COMPRESSED = (".gz", ".zst")
 _HIDDEN = ("_", ".")
@@ -78,17 +79,18 @@ def format_of(path: str) -> Format:
     if not tells_format(path):
         raise DefinitionError(
             f"path: cannot tell the format of {path!r} from its ending; "
-            'say format="parquet", "csv" or "jsonl"'
+            'say format="parquet", "csv", "jsonl" or "xlsx"'
         )
-    return FORMATS[_ending(path)]
+    return FORMATS[ending(path)]
 
 
 def tells_format(path: str) -> bool:
     """Whether the name of a file says its format."""
-    return _ending(path) in FORMATS
+    return ending(path) in FORMATS
 
 
-def _ending(path: str) -> str:
+def ending(path: str) -> str:
+    """What a name ends in, apart from how it is compressed."""
     return stem(path).rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from muntin.cli.draft.table import Column, Table, decoded, table_of
 from muntin.errors import DefinitionError
-from muntin.sources.path_templates import FORMATS, format_of, tells_format
+from muntin.sources.dialect import SHEET, Dialect
+from muntin.sources.path_templates import FORMATS, ending, format_of, tells_format
+from muntin.sources.sessions.plain_text import content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,8 +97,11 @@ def _table(path: str, form: str) -> Table:
     try:
         if form == "parquet":
             return _of_rows(_parquet(path))
-        with pa.input_stream(path, compression="detect") as stream:
-            head, is_whole = stream.read(_BYTES), not stream.read(1)
+        if ending(path) == "xlsx":
+            head, is_whole = content(path, Dialect(of=SHEET).made_plain), True
+        else:
+            with pa.input_stream(path, compression="detect") as stream:
+                head, is_whole = stream.read(_BYTES), not stream.read(1)
     except (OSError, pa.ArrowInvalid) as wrong:
         raise DefinitionError(f"--from: {path} cannot be read: {wrong}; name a whole file") from wrong
     text, encoding = decoded(head)

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from muntin.sources.source import Source, Used
 
 
-_EXPECTED = {"parquet": "a Parquet file", "csv": "a CSV file", "json": "a file of JSON lines"}
+_EXPECTED = {
+    **dict.fromkeys(("json", "envelopes"), "a file of JSON lines"),
+    "parquet": "a Parquet file",
+    "csv": "a CSV file",
+    "sheet": "a file of Excel (.xlsx)",
+}
 _FRAME = b"PAR1"  # begins and ends a Parquet file
 
 
@@ -42,7 +47,8 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
     single rows.
     """
     problem = _found(session, source, path_of(file_of(path)))
-    return f"{problem}; {_EXPECTED[source.format]} was expected" if problem else ""
+    expected = _EXPECTED[source.dialect.of or source.format]
+    return f"{problem}; {expected} was expected" if problem else ""
 
 
 def check_whole(source: Source, paths: Sequence[str], used: Used, rows: range | None) -> None:

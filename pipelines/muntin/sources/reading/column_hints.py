@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DELIMITERS = ";\t|,"
 _MAGIC = {
     "PAR1": 'Parquet does: say format="parquet"',
-    "PK\x03\x04": "an Excel file or an archive does: save it as CSV",
+    "PK\x03\x04": 'an Excel file or an archive does: say format="xlsx", or save it as CSV',
 }
 _SEP = re.compile(r"(?i)sep=(.?)$")
 """The first line of a file of Excel."""

@@ -25,7 +25,7 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.files.weighted_cache import WeightedCache
-from muntin.sources.dialect import ENVELOPES, JSON, UTF_8
+from muntin.sources.dialect import ENVELOPES, JSON, SHEET, UTF_8
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, InParts, fetched
 
 Facts = tuple[int, int, int | str]
@@ -165,6 +165,14 @@ def content(path: str, how: str) -> bytes:
 def parts(path: str, how: str) -> Iterator[bytes]:
     """The content of a file in UTF-8, in parts. `how`: as `Dialect.made_plain` says it."""
     encoding, _, skipped = how.partition("+")
+    if skipped == SHEET:
+        from muntin.sources.sheets import sheet_in_lines
+
+        try:
+            yield from sheet_in_lines(b"".join(_unpacked(path)))
+        except ValueError as wrong:
+            raise DamagedError(path, wrong) from wrong
+        return
     if skipped in (JSON, ENVELOPES):
         from muntin.sources.sessions.json_lines import in_lines
 
