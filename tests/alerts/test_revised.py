@@ -66,7 +66,7 @@ def test_a_move_beyond_the_share_is_one_message(tmp_path: Path, told: Run) -> No
     assert [told(pipeline, 1), told(pipeline, 2)] == [[], []]
     (message,) = told(pipeline, 3)
     assert "pipeline tills, interval [2024-05-03, 2024-05-04) UTC" in message
-    assert "warning: window day: revenue moved by more than 5 %\n  2 windows; by batch 2024-05-03\n" in message
+    assert "warning: window day: revenue moved by more than 5 %\n  2 windows; by 1 batch [2024-05-03, 2024-05-04)\n" in message
     assert "  a  2024-05-01T00:00:00Z  2024-05-02T00:00:00Z  revenue  104  154\n" in message
     assert "  a  2024-05-02T00:00:00Z  2024-05-03T00:00:00Z  revenue  10   11\n" in message
 
@@ -84,7 +84,7 @@ def test_sessions_that_are_joined_vanish(tmp_path: Path, told: Run) -> None:
     pipeline = shop(tmp_path, days, windows=sessions, alerts=[CHANNEL, rule])
     told(pipeline, 1)
     (message,) = told(pipeline, 2)
-    assert "window visit: revenue moved\n  3 windows; by batch 2024-05-02" in message
+    assert "window visit: revenue moved\n  3 windows; by 1 batch [2024-05-02, 2024-05-03)" in message
     assert "2024-05-01T08:00:00Z  2024-05-01T12:00:00Z  revenue  10         no window" in message
 
 

@@ -41,7 +41,7 @@ def told(muntin: Muntin, project: Project) -> list[dict[str, str]]:
 
 def test_what_is_held_is_named_with_its_checks_and_rows(held: str, project: Project, muntin: Muntin) -> None:
     lines = muntin(*project.arguments("publish")).out.splitlines()
-    assert lines[0] == f"verdict {held}, 1 batch 2020-01-01"
+    assert lines[0] == f"verdict {held}, 1 batch [2020-01-01, 2020-01-02)"
     assert lines[1].startswith("  window 'quarter' failed: 1 critical of 1 check on")
     assert lines[-1] == "  held with it: visit"
     (one,) = json.loads(muntin(*project.arguments("publish", "--json")).out)

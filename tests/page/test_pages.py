@@ -61,9 +61,9 @@ def test_the_overview_says_how_it_is_and_what_to_do(client: TestClient) -> None:
 def test_now_tells_the_state_of_each_batch_and_the_week(get: Get) -> None:
     page = get("now")
     assert [row[:3] for row in table(page)] == [
-        ["2024-01-01 03:00 - 2024-01-01 04:00", "1", "waiting"],
-        ["2024-01-01 02:00 - 2024-01-01 03:00", "1", "missing"],
-        ["2024-01-01 - 2024-01-01 02:00", "2", "published"],
+        ["[2024-01-01 03:00, 2024-01-01 04:00)", "1", "waiting"],
+        ["[2024-01-01 02:00, 2024-01-01 03:00)", "1", "missing"],
+        ["[2024-01-01, 2024-01-01 02:00)", "2", "published"],
     ]
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
     assert captions[:3] == ["rows read", "late rows", "quarantined rows"]
@@ -74,11 +74,11 @@ def test_a_reader_chooses_the_clock(made: Sensors) -> None:
     client = client_of(made)
     client.cookies["muntin_timezone"] = "Asia%2FKolkata"
     page = client.get("/pipeline/sensors/windows?f0=a").text
-    assert table(page)[0][1] == "2024-01-01 06:30+05:30 - 2024-01-01 07:30+05:30"
+    assert table(page)[0][1] == "[2024-01-01 06:30+05:30, 2024-01-01 07:30+05:30)"
     link = html.unescape(re.findall(r'href="(window\?[^"]*)"', page)[0])
     assert "Made of" in words(client.get(f"/pipeline/sensors/{link}").text)  # the same instant, whatever clock spells it
     client.cookies["muntin_timezone"] = "Nowhere%2F%3Cb%3E"
-    assert "2024-01-01 01:00 - 2024-01-01 02:00" in words(client.get("/pipeline/sensors/windows?f0=a").text)
+    assert "[2024-01-01 01:00, 2024-01-01 02:00)" in words(client.get("/pipeline/sensors/windows?f0=a").text)
 
 
 def test_a_dead_scheduler_is_said_first(made: Sensors) -> None:
@@ -99,7 +99,7 @@ def test_runs_of_airflow_are_told_in_the_same_words(made: Sensors) -> None:
     known = Around({"sensors": [run]}, in_airflow=True)
     page = client_of(made, around=lambda _: known).get("/pipeline/sensors/now").text
     assert table(page)[0] == [
-        "2024-01-01 03:00 - 2024-01-01 04:00", "1", "failed", "2024-01-01 04:59",
+        "[2024-01-01 03:00, 2024-01-01 04:00)", "1", "failed", "2024-01-01 04:59",
         "at finalize: no reason is known here: see its log log in Airflow",
     ]  # fmt: skip
     assert 'href="http://airflow/log"' in page
@@ -129,13 +129,13 @@ def test_a_window_of_the_timeline_leads_to_its_explanation(get: Get) -> None:
 
 def test_the_windows_newest_first_by_key_and_time(get: Get) -> None:
     assert [row[:3] for row in table(get("windows"))] == [
-        ["a", "2024-01-01 01:00 - 2024-01-01 02:00", "1"],
-        ["null", "2024-01-01 01:00 - 2024-01-01 02:00", "1"],
-        [SCRIPT, "2024-01-01 - 2024-01-01 01:00", "1"],
-        ["a", "2024-01-01 - 2024-01-01 01:00", "3"],
+        ["a", "[2024-01-01 01:00, 2024-01-01 02:00)", "1"],
+        ["null", "[2024-01-01 01:00, 2024-01-01 02:00)", "1"],
+        [SCRIPT, "[2024-01-01, 2024-01-01 01:00)", "1"],
+        ["a", "[2024-01-01, 2024-01-01 01:00)", "3"],
     ]
     assert [row[0] for row in table(get("windows?f0=a&to=2024-01-01T01:00"))] == ["a"]
-    assert [row[1] for row in table(get("windows?from=2024-01-01T01:00"))] == ["2024-01-01 01:00 - 2024-01-01 02:00"] * 2
+    assert [row[1] for row in table(get("windows?from=2024-01-01T01:00"))] == ["[2024-01-01 01:00, 2024-01-01 02:00)"] * 2
 
 
 def test_the_run_that_published_is_named(made: Sensors) -> None:
@@ -158,10 +158,10 @@ def test_a_null_key_is_explained(get: Get) -> None:
 def test_the_batches_with_their_reports(get: Get) -> None:
     rows = [[*row[:6], *row[7:8]] for row in table(get("batches"))]
     assert rows == [
-        ["2024-01-01 03:00 - 2024-01-01 04:00", "waiting", "1", "1", "0", "0", "-"],
-        ["2024-01-01 02:00 - 2024-01-01 03:00", "missing", "-"],
-        ["2024-01-01 01:00 - 2024-01-01 02:00", "published", "4", "3", "1", "1", "2"],
-        ["2024-01-01 - 2024-01-01 01:00", "published", "4", "4", "0", "0", "2"],
+        ["[2024-01-01 03:00, 2024-01-01 04:00)", "waiting", "1", "1", "0", "0", "-"],
+        ["[2024-01-01 02:00, 2024-01-01 03:00)", "missing", "-"],
+        ["[2024-01-01 01:00, 2024-01-01 02:00)", "published", "4", "3", "1", "1", "2"],
+        ["[2024-01-01, 2024-01-01 01:00)", "published", "4", "4", "0", "0", "2"],
     ]
 
 
@@ -278,6 +278,6 @@ def test_revised_windows_have_old_and_new_values(tmp_path: Path) -> None:
     made.run(0, 0)
     page = client_of(made).get("/pipeline/sensors/changes?window=hour").text
     ((key, window, _, change, *values),) = table(page)
-    assert (key, window, change, values[0]) == ("a", "2024-01-01 - 2024-01-01 01:00", "changed", "3")
+    assert (key, window, change, values[0]) == ("a", "[2024-01-01, 2024-01-01 01:00)", "changed", "3")
     assert values[1] == "6 \N{RIGHTWARDS ARROW} 16"
     assert "1 published window revised since version 0" in words(page)

@@ -10,16 +10,18 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.options import borders
-from muntin.cli.output import columns, moment, say, say_json, size, stretches
+from muntin.cli.output import columns, say, say_json, size, stretches
 from muntin.cli.place import inspected
 from muntin.cli.run import NOTHING, read_batches, say_work, to_do
 from muntin.cli.working import working
+from muntin.definition.instants import instant_us
 from muntin.definition.spelling import many
 from muntin.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muntin.definition.schedule import Schedule
     from muntin.jobs.inspect.plan import Plan
     from muntin.jobs.inspect.planned_windows import PlannedWindows, Redefined
 
@@ -78,11 +80,16 @@ def plan(
             }
     if work:
         return say_work(work, none=NOTHING, dry_run=True, as_json=as_json)
-    say_json(planned.to_dict() | {"may_change": touched}) if as_json else say_plan(planned, touched)
+    if as_json:
+        say_json(planned.to_dict() | {"may_change": touched})
+    else:
+        say_plan(planned, touched, pipeline.intervals)
     return SourceError.exit_status if planned.missing else 0
 
 
-def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
+def say_plan(
+    planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]", schedule: "Schedule"
+) -> None:
     """A plan for people. `touched`: window -> some of its windows that may change."""
     rows = [
         [
@@ -102,7 +109,7 @@ def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, objec
             if len(rows) > _SHOWN
             else ""
         )
-    for line in (*_summary(planned), *_definition(planned.redefined)):
+    for line in (*_summary(planned, schedule), *_definition(planned.redefined)):
         say(line)
     for name, some in touched.items():
         say(f"\n{name}, of those published now:")
@@ -111,7 +118,7 @@ def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, objec
             say(f"... {many(left, 'window')} more; --rows says how many are shown")
 
 
-def _summary(planned: "Plan") -> Iterator[str]:
+def _summary(planned: "Plan", schedule: "Schedule") -> Iterator[str]:
     counted = Counter(batch.reading for batch in planned.batches)
     kinds = ", ".join(f"{count:,} {reading}" for reading, count in counted.items())
     volume = size(sum(batch.bytes for batch in planned.batches))
@@ -124,7 +131,7 @@ def _summary(planned: "Plan") -> Iterator[str]:
     for window, starts in planned.windows.items():
         yield (
             f"{window}: windows of {many(len(starts), 'batch')}"
-            f" anew{_range(starts)}{_counted(planned.counts[window])}"
+            f" anew{_range(starts, schedule)}{_counted(planned.counts[window])}"
         )
     if planned.waiting_for:
         yield f"missing between batches: {stretches(planned.waiting_for)}; what lies beyond waits for it"
@@ -160,10 +167,8 @@ def _definition(redefinition: "Redefined | None") -> Iterator[str]:
         yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
 
 
-def _range(starts: Sequence[datetime]) -> str:
-    if not starts:
-        return ""
-    return f", {moment(starts[0])}" + (f" to {moment(starts[-1])}" if len(starts) > 1 else "")
+def _range(starts: Sequence[datetime], schedule: "Schedule") -> str:
+    return f" {schedule.over([instant_us(each, 'start') for each in starts])}" if starts else ""
 
 
 Against = Annotated[

@@ -117,9 +117,7 @@ def _say_held(held: "list[HeldWindows]", pipeline: "Pipeline", *, as_json: bool)
 def _lines(each: "HeldWindows") -> "Iterator[str]":
     from muntin.quality.report import verdict_lines
 
-    first, last = spell_instant(each.starts[0]), spell_instant(each.starts[-1])
-    span = first if first == last else f"{first} .. {last}"
-    yield f"verdict {each.name}, {many(len(each.starts), 'batch')} {span}"
+    yield f"verdict {each.name}, {many(len(each.starts), 'batch')} {each.over}"
     for report in each.reports.values():
         yield from (f"  {line}" for line in verdict_lines(report))
     others = [window.window for window in each.staged.windows if window.window not in each.reports]

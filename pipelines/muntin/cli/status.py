@@ -152,10 +152,7 @@ def _lines(one: "PipelineStatus", zone: str | None, again: _Again) -> list[str]:
     if one.missing:
         lines.append(f"missing: {stretches(one.missing, zone)}")
     if one.waiting:
-        lines.append(
-            f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {at(one.waiting[0])} to"
-            f" {at(one.waiting[-1])}"
-        )
+        lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {at(one.waiting[0])} on")
     lines += [
         f"staged, not published: {each.folder}, {size(each.bytes)}, written {at(each.written_at)}"
         for each in one.staged

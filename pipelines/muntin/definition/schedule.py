@@ -1,6 +1,6 @@
 """The data intervals of a pipeline: a cron string or a duration cuts time into them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -65,6 +65,10 @@ class Schedule:
     def after(self, border_us: int) -> int:
         """The next border after an instant."""
         return tick_after(*self._local, border_us) if self._local else self._around(border_us)[1]
+
+    def over(self, starts: Sequence[int]) -> Interval:
+        """The range of batches, from the start of the first to the end of the last."""
+        return Interval(min(starts), self.after(max(starts)))
 
     def around(self, us: int) -> Interval:
         """The interval that an instant is in, also before the pipeline's start."""

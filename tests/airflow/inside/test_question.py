@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -107,7 +108,7 @@ def test_each_line_of_the_question_is_an_item_and_data_is_no_markup(hourly: Hour
     one = held(hourly)
     rows = [row("ann`<b>`", -1), row("| bob |", -2)]
     bad: Mapping[str, Any] = report(check(failing_rows=rows), window="hour")
-    made = HeldWindows(one.name, one.staged, {"hour": bad})
+    made = replace(one, reports={"hour": bad})
     lines = question(made, (), instant_us(hour(9), "until")).splitlines()
     items = [line.strip() for line in lines if line.strip().startswith("-")]
     assert [line.strip("-` ").split("  ")[0] for line in items] == [

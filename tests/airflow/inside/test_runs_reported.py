@@ -125,7 +125,7 @@ def test_a_published_total_that_moves_is_told(told: Run, project: Path, hook: We
     write_day(project, 1)
     (posted,) = hook.posted
     assert "warning: window half_day: total moved by more than 5 %" in posted["message"]
-    assert "by batch 2024-01-01\n" in posted["message"]
+    assert "by 1 batch [2024-01-01, 2024-01-02)\n" in posted["message"]
 
 
 def test_a_channel_that_is_down_fails_no_run_and_gets_it_later(

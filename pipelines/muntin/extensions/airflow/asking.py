@@ -207,12 +207,10 @@ def question(held: HeldWindows, mask: Collection[str], until_us: int) -> str:
     lines = [
         line for report in held.reports.values() for line in verdict_lines(host().masked_report(report, mask))
     ]
-    first, last = spell_instant(held.starts[0]), spell_instant(held.starts[-1])
-    span = first if first == last else f"{first} to {last}"
     windows = ", ".join(f"`{window.window}`" for window in held.staged.windows)
     return "\n".join(
         [
-            f"{many(len(held.starts), 'batch')}, {span}: windows of {windows}. Verdict `{held.name}`.",
+            f"{many(len(held.starts), 'batch')}, {held.over}: windows of {windows}. Verdict `{held.name}`.",
             "",
             *(f"{' ' * (len(line) - len(line.lstrip()))}- {_as_code(line.strip())}" for line in lines),
             "",

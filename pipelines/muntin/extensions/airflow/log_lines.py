@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import spell_instant
-from muntin.definition.schedule import Interval
+from muntin.definition.schedule import Interval, Schedule
 from muntin.definition.spelling import many
 from muntin.printable import printable
 from muntin.quality.report import verdict_lines
@@ -53,10 +53,11 @@ def past(batches: Sequence[Accumulated], changed: Mapping[int, bool], own: Inter
     return [f"{others} read, {anew:,} of them changed at the source; oldest {spell_instant(starts[0])}"]
 
 
-def staged(result: Staged, interval: Interval) -> list[str]:
+def staged(result: Staged, interval: Interval, schedule: Schedule) -> list[str]:
     """Lines on the staged windows, on what was lost or damaged, and on missing intervals."""
     lines = [
-        f"window {window.window}: {rows(window.files):,} windows staged, for {batches(window.starts)}"
+        f"window {window.window}: {many(rows(window.files), 'window')} staged,"
+        f" for {batches(window.starts, schedule)}"
         for window in result.windows
     ]
     if not result.windows:
@@ -76,10 +77,12 @@ def published(
     report: BatchReport,
     starts_of_window: Mapping[str, Sequence[int]],
     missing: Iterable[Sequence[int]],
+    schedule: Schedule,
 ) -> list[str]:
     """Lines on the published windows, on the counts of the run's own batch, and on missing intervals."""
     lines = [
-        f"published window {window}: {batches(starts)}" for window, starts in starts_of_window.items()
+        f"published window {window}: {batches(starts, schedule)}"
+        for window, starts in starts_of_window.items()
     ] or ["nothing to publish"]
     lines += [f"quarantined: {printable(report.refusals)}"] if report.refusals else []
     if report.watermark is None:
@@ -122,7 +125,6 @@ def rows(files: Iterable[Mapping[str, Any]]) -> int:
     return sum(file["rows"] for file in files)
 
 
-def batches(starts: Sequence[int]) -> str:
-    """`batch 2013-01-01`, `3 batches 2013-01-01 .. 2013-01-03`."""
-    first, last = spell_instant(min(starts)), spell_instant(max(starts))
-    return f"batch {first}" if len(starts) == 1 else f"{len(starts)} batches {first} .. {last}"
+def batches(starts: Sequence[int], schedule: Schedule) -> str:
+    """`1 batch [2013-01-01, 2013-01-02)`, `3 batches [2013-01-01, 2013-01-04)`."""
+    return f"{many(len(starts), 'batch')} {schedule.over(starts)}"

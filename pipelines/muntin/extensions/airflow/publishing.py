@@ -144,7 +144,8 @@ def publish(
         place.bound, [place.interval], finished, cost() if cost else Cost(), changed=changed, record=record
     )
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
-    for line in log_lines.published(place.interval, report, starts_of_window, missing):
+    schedule = place.bound.pipeline.intervals
+    for line in log_lines.published(place.interval, report, starts_of_window, missing, schedule):
         log.info(line)
     for words in sorted({*map(spelled_approval, finished.said.values())}):
         log.warning("published %s", words)

@@ -91,7 +91,7 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
 
     check_same(place, accumulated)
     staged = beside_forgetting(place.bound, lambda: stage(place.bound, runner, [place.interval.start_us]))
-    for line in log_lines.staged(staged, place.interval):
+    for line in log_lines.staged(staged, place.interval, place.bound.pipeline.intervals):
         log.info(line)
     return {
         "folder": staged.folder if staged.windows else None,

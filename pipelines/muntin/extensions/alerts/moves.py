@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
 from muntin.definition.spelling import many
 from muntin.errors import DefinitionError
 from muntin.jobs.published.changes import differing
@@ -147,7 +148,7 @@ def _rows(
 def _makers(window: str, reports: Sequence[BatchReport]) -> str:
     """The batches whose rows or source revised a window; all of the run, where no report says it."""
     own = [each for each in reports if each.rows_correcting.get(window) or each.source_changed] or reports
-    starts = [spell_instant(instant_us(each.interval_start, "start")) for each in own]
-    if len(starts) <= 1:
-        return f"batch {starts[0]}" if starts else "a changed definition or table"
-    return f"{many(len(starts), 'batch')} {starts[0]} .. {starts[-1]}"
+    if not own:
+        return "a changed definition or table"
+    first, last = own[0].interval_start, own[-1].interval_end
+    return f"{many(len(own), 'batch')} {Interval(instant_us(first, 'start'), instant_us(last, 'end'))}"

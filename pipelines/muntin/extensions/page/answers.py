@@ -89,7 +89,7 @@ def answer(  # noqa: C901, PLR0912 - a case for each page
         case "quarantine":
             view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
         case "suites":
-            view = {"verdicts": verdicts(at)}
+            view = {"verdicts": verdicts(at), "over_batches": at.pipeline.intervals.over}
         case "forgotten":
             view = {"now": extension("forgetting", "remembered")(at.pipeline, root=at.place.root)}
         case "window":

@@ -111,6 +111,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "instant": instant,
+        "span": span,
         "lasting": lasting,
         "many": many,
         "value": value,

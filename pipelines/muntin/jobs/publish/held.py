@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
 from muntin.jobs.publish.publish import is_stale
 from muntin.jobs.published.pending import accumulated
@@ -27,18 +28,20 @@ class HeldWindows:
 
     Attributes:
         name: of the verdict, which an approval names.
+        over: from the start of the first batch to the end of the last.
         staged: what was staged together.
         reports: window -> report, of the windows that failed, as `QualityReport.to_dict` gives it.
     """
 
     name: str
+    over: Interval
     staged: Staged
     reports: Mapping[str, Mapping[str, Any]]
 
     @property
     def starts(self) -> list[int]:
         """Starts of the batches whose windows are staged, ascending."""
-        return sorted({start for window in self.staged.windows for start in window.starts})
+        return _starts(self.staged)
 
 
 def held_windows(bound: Bound) -> list[HeldWindows]:
@@ -69,7 +72,12 @@ def held_in(bound: Bound, folder: str) -> HeldWindows | None:
         or is_outdated(bound, staged)
     ):
         return None
-    return HeldWindows(name, staged, failed_windows(verdicts))
+    over = bound.pipeline.intervals.over(_starts(staged))
+    return HeldWindows(name, over, staged, failed_windows(verdicts))
+
+
+def _starts(staged: Staged) -> list[int]:
+    return sorted({start for window in staged.windows for start in window.starts})
 
 
 def _held(bound: Bound) -> Iterator[HeldWindows]:

@@ -222,7 +222,7 @@ def check_work(bound: Bound, pending: Pending) -> None:
 
 def stretch(batches: Batches) -> str:
     """The time range of some batches."""
-    return f"from {spell_instant(int(batches.start_us[0]))} to {spell_instant(int(batches.end_us[-1]))}"
+    return str(Interval(int(batches.start_us[0]), int(batches.end_us[-1])))
 
 
 def are_gone(batches: Batches, low_us: int, high_us: int) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
 
+from muntin.definition.schedule import Interval
 from muntin.errors import StateError
 from muntin.extensions.page.views.seen import Seen
 from muntin.jobs.publish.held import held_windows, unknown
@@ -64,7 +65,7 @@ class Held:
 
     Attributes:
         name: of the verdict.
-        first_us, last_us, count: start of the first and of the last batch, and the number of batches.
+        over, count: the range of the batches, and their number.
         reports: of the windows that failed.
         others: windows that would be published with them.
         command: that publishes them without Airflow.
@@ -72,8 +73,7 @@ class Held:
     """
 
     name: str
-    first_us: int
-    last_us: int
+    over: Interval
     count: int
     reports: tuple[Mapping[str, Any], ...]
     others: tuple[str, ...]
@@ -91,8 +91,8 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     # a run by hand says its start alone, and its note the rest
     runs = together(attempts(at.bound.folder), around.of(at.name))
     waiting = [run for run in runs if (run.step, run.phase) == (ASK, "queued")]
-    last_end_us = at.pipeline.intervals.after(one.starts[-1])
-    link = next((run.link for run in reversed(waiting) if run.covers(one.starts[-1], last_end_us)), None)
+    last = one.starts[-1]
+    link = next((run.link for run in reversed(waiting) if run.covers(last, one.over.end_us)), None)
     reports = tuple(one.reports.values())
     words = [
         "muntin",
@@ -106,8 +106,7 @@ def held(at: Seen, verdict: str, around: Around) -> Held:
     ]
     return Held(
         one.name,
-        one.starts[0],
-        one.starts[-1],
+        one.over,
         len(one.starts),
         reports,
         others,
