@@ -220,7 +220,9 @@ def test_definitions_that_cannot_be() -> None:
     for address, query, more, says in [
         ("postgresql://me:geheim@db/shop", good, {}, "holds a password, which must not stand in code"),
         ("mysql://me@db/shop?password=geheim", good, {}, "holds a password, which must not stand in code"),
-        ("mssql://db/shop", good, {}, "sources.spark reads others by JDBC"),
+        ("oracle://db/shop", good, {}, "sources.spark reads others by JDBC"),
+        ("mssql+pyodbc://me:geheim@db/shop", good, {}, r"returns mssql_python.connect\(...\).execute\(query, start, end\).arrow"),
+        ("snowflake://me:geheim@acme/shop", good, {}, "fetch_arrow_all.* of snowflake.connector"),
         ("sqlite://shop.db", good, {}, 'write "sqlite:///shop.db"'),
         ("sqlite:///shop.db", good, {}, "SQLite has no instants"),
         ("env:SHOP", "SELECT * FROM o", {}, "must say which rows a batch has"),

@@ -19,6 +19,13 @@ KINDS = {
     "mariadb": "mysql",
     "sqlite": "sqlite",
 }
+_SQL_SERVER = "mssql_python.connect(...).execute(query, start, end).arrow()"
+_BY_OWN_DRIVER = {
+    "mssql": _SQL_SERVER,
+    "sqlserver": _SQL_SERVER,
+    "snowflake": "cursor.execute(query, ...).fetch_arrow_all(force_return_table=True) of snowflake.connector",
+}
+"""Databases whose drivers give Arrow, to a function of (start, end)."""
 _VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 _SECRETS = {"password", "passwd", "sslpassword", "ssl_key_password"}
 _EXAMPLES = '"postgresql://muntin@db.example/shop", "mysql://muntin@db.example/shop" or "sqlite:///shop.db"'
@@ -35,7 +42,7 @@ def checked_address(text: object) -> str:
     if not isinstance(text, str) or not (kind := kind_of(text)):
         raise DefinitionError(
             f'sources.sql: connection: neither "env:NAME" nor the address of a database that is read, as'
-            f" {_EXAMPLES}; sources.spark reads others by JDBC, and sources.function by a driver of Python"
+            f" {_EXAMPLES}; {_otherwise(text)}"
         )
     if kind != "sqlite" and secret_of(text):
         raise DefinitionError(
@@ -50,9 +57,20 @@ def checked_address(text: object) -> str:
     return text
 
 
+def _otherwise(text: object) -> str:
+    """How another database is read."""
+    if call := _BY_OWN_DRIVER.get(_scheme(str(text))):
+        return f"write sources.function(fetch, event_time=...), where fetch(start, end) returns {call}"
+    return "sources.spark reads others by JDBC, and sources.function by a driver of Python"
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0].partition("+")[0] if "://" in address else ""
+
+
 def kind_of(address: str) -> str:
     """The kind of database; "" of a variable, and of an address of none that is read."""
-    return KINDS.get(address.partition("://")[0].partition("+")[0], "") if "://" in address else ""
+    return KINDS.get(_scheme(address), "")
 
 
 def reached(address: str) -> tuple[str, str]:
@@ -67,7 +85,9 @@ def reached(address: str) -> tuple[str, str]:
         if not text:
             raise SourceError(f"the environment has no {variable[1]}; set it to the address of the database")
     if not (kind := kind_of(text)):
-        raise SourceError(f"{address} holds no address of a database that is read; write {_EXAMPLES}")
+        raise SourceError(
+            f"{address} holds no address of a database that is read, as {_EXAMPLES}; {_otherwise(text)}"
+        )
     scheme, _, rest = text.partition("://")
     return kind, f"{kind if scheme else ''}://{rest}"
 
