@@ -11,6 +11,7 @@ from openpyxl import Workbook
 from muntin import read
 from muntin.cli.draft.numbers import Marks, marks_of, number_of
 from muntin.cli.draft.paths import dated
+from muntin.cli.draft.table import table_of
 from muntin.cli.draft.times import times_of
 from muntin.testing import pipeline_of, run_here
 from tests.cli.conftest import Muntin
@@ -46,7 +47,7 @@ def test_a_german_export_of_a_file_a_day(muntin: Muntin, tmp_path: Path) -> None
         'schedule="@daily"',
     ):
         assert line in text
-    assert '"max_value": 1109.5' in (project / "expectations/day.json").read_text()
+    assert '"max_value": 2206.5' in (project / "expectations/day.json").read_text()
     assert muntin("check", str(project / "dags/shop.py")).status == 0
     days = days_of(project, tmp_path, "2024-05-13", "2024-05-16")
     assert {(day["Filiale"], float(str(day["sum_betrag"]))) for day in days} == {("Köln", 3328.5), ("Bonn", 37.5)}
@@ -54,7 +55,7 @@ def test_a_german_export_of_a_file_a_day(muntin: Muntin, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "xlsx"])
 def test_a_file_without_a_date_is_one_batch(muntin: Muntin, tmp_path: Path, ending: str) -> None:
-    rows = [{"ts": f"2013-01-{at % 9 + 1:02}T10:00:00Z", "origin": "JFK" if at % 2 else "EWR", "delay": at} for at in range(20)]
+    rows = [{"ts": f"2013-01-{at % 9 + 1:02}T10:00:00Z", "origin": "JFK" if at % 2 else "EWR", "sold": at} for at in range(20)]
     path = tmp_path / f"flights.{ending}"
     if ending == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
@@ -69,7 +70,7 @@ def test_a_file_without_a_date_is_one_batch(muntin: Muntin, tmp_path: Path, endi
     assert muntin("new", str(project), "--from", str(path)).status == 0
     end = muntin("new", str(tmp_path / "other"), "--from", str(path)).out.partition("--end ")[2].split()[0]
     days = days_of(project, tmp_path, "1900-01-01", end)
-    assert (sum(day["row_count"] for day in days), sum(day["sum_delay"] for day in days)) == (20, 190)  # type: ignore[misc]
+    assert (sum(day["row_count"] for day in days), sum(day["sum_sold"] for day in days)) == (20, 190)  # type: ignore[misc]
 
 
 class TestWhatIsAmbiguous:
@@ -110,3 +111,48 @@ def test_the_last_date_of_a_path_is_of_the_batch() -> None:
 
 def test_a_word_too_many(muntin: Muntin, tmp_path: Path) -> None:
     assert "too many" in muntin("new", str(tmp_path / "a"), "b").err
+
+
+def test_a_header_of_years_and_names_that_come_twice() -> None:
+    for text, names in (
+        ("city;2020;2021\nBonn;1;2\nKöln;3;4\n", ["city", "2020", "2021"]),
+        ("Tag;Währung;Währung\n1.5.2024;EUR;USD\n", ["Tag", "Währung", "Währung_3"]),
+        ("1.5.2024;3;x\n2.5.2024;4;y\n", ["column_1", "column_2", "column_3"]),
+    ):
+        assert [each.name for each in table_of(text, is_whole=True).columns] == names
+
+
+def test_a_key_is_not_taken_where_its_texts_would_be_null(muntin: Muntin, tmp_path: Path) -> None:
+    rows = "".join(f"2024-05-01 10:0{at},{'NA' if at % 2 else 'DE'},{'ab'[at % 2]},{at or 'NA'}\n" for at in range(9))
+    (tmp_path / "a.csv").write_text(f"at,country,shop,amount\n{rows}")
+    assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.csv")).status == 0
+    text = (tmp_path / "p/dags/p.py").read_text()
+    assert 'null=["", "NA"]' in text
+    assert 'keys=["shop"]' in text
+
+
+def test_months_are_windows_of_monthly_figures(muntin: Muntin, tmp_path: Path) -> None:
+    rows = "".join(f"2024/{month:02}/01,{7 * month % 5}\n" for month in range(1, 13))
+    (tmp_path / "a.csv").write_text(f"month,level\n{rows}")
+    assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.csv")).status == 0
+    text = (tmp_path / "p/dags/p.py").read_text()
+    assert 'windows={"month": windows.tumbling("1mo"), "year": windows.tumbling("1y")}' in text
+    assert "agg.mean" in text
+
+
+class TestNeighbours:
+    """Files of another kind in the same folder are not matched."""
+
+    def test_the_words_of_names_decide(self, muntin: Muntin, tmp_path: Path) -> None:
+        for name in ("sales_1.csv", "sales_2.csv", "shops.csv"):
+            (tmp_path / name).write_text("at,x\n2024-05-01,1\n2024-05-02,2\n")
+        files = [str(tmp_path / f"sales_{at}.csv") for at in (1, 2)]
+        assert muntin("new", str(tmp_path / "p"), "--from", *files).status == 0
+        assert f'"{tmp_path}/sales_*.csv"' in (tmp_path / "p/dags/p.py").read_text()
+        refused = muntin("new", str(tmp_path / "q"), "--from", str(tmp_path / "sales_1.csv"), str(tmp_path / "shops.csv"))
+        assert "sales_2.csv, too" in refused.err
+
+    def test_several_files_a_day(self) -> None:
+        files = dated(["/a/2024-05-01/north.csv", "/a/2024-05-01/south.csv", "/a/2024-05-02/north.csv"])
+        assert files is not None
+        assert files.template("start") == "/a/{start:%Y-%m-%d}/*.csv"

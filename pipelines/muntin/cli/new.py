@@ -209,7 +209,7 @@ def _draft(folder: Path, given: list[str]) -> _Template:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     _comment_suites(folder / f"dags/{name}.py")
-    return _Template("files", "", f"dags/{name}.py", "day", draft.start, draft.end)
+    return _Template("files", "", f"dags/{name}.py", draft.window, draft.start, draft.end)
 
 
 def _copy(folder: Path, *parts: str) -> None:

@@ -1,4 +1,4 @@
-"""What the columns of a sample are: times, numbers, keys; and which of them a definition takes."""
+"""Columns of a sample: times, numbers, keys; and the columns that a definition takes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 
-from muntin.cli.draft.numbers import MONEY, NULLS, Marks, Number, number_of
+from muntin.cli.draft.numbers import COUNTED, LEVEL, MONEY, NULLS, Marks, Number, number_of
 from muntin.cli.draft.table import Column
 from muntin.cli.draft.times import NAMED, PAST, Times, times_of
 from muntin.errors import DefinitionError
 
 _ID = re.compile(
-    r"(?i)(^|[_ ])(id|code|no|nr|number|zone|zip|plz|type|year|month|lat|lon)$|(?-i:I[dD]$)|(lat|long)itude"
+    r"(?i)(^|[_ ])(id|code|no|nr|number|zone|zip|plz|type|fips|lat|lon)$|(?-i:I[dD]$)|(lat|long)itude"
 )
+_PART = re.compile(
+    "(?i)(year|month|week|day|weekday|hour|minute|second|quarter|jahr|monat|woche|tag|stunde"
+    "|année|mois|jour|rownames?|index)"
+)
+_ZONE = re.compile(r"(?i)zone|zeitzone")
 _FEW, _SOME, _REPEATED = 50, 1000, 3
 
 
@@ -103,7 +109,8 @@ def event_time(columns: Sequence[Looked]) -> Looked:
     if not choices:
         doubts = "; ".join(each.times.doubt for each in columns if each.times)
         raise DefinitionError(
-            f"--from: no column says without doubt when an event happened{': ' * bool(doubts)}{doubts}; "
+            f"--from: no column says without doubt when an event happened{': ' * bool(doubts)}{doubts} "
+            f"(there are {', '.join(each.name for each in columns)[:300]}); "
             'give a file that decides it, or write a definition by hand, with event_time=sources.at("at", '
             'format="%d/%m/%Y %H:%M") (muntin new FOLDER has one)'
         )
@@ -119,31 +126,54 @@ def event_time(columns: Sequence[Looked]) -> Looked:
     )
 
 
-def keys(columns: Sequence[Looked]) -> list[Looked]:
-    """The columns that could be a key, the best first: texts and ids of few values that come again."""
+def keys(columns: Sequence[Looked], nulls: Sequence[str]) -> list[Looked]:
+    """The columns that could be a key, the best first: texts and ids of few values that come again, and that
+    `nulls` takes no value from.
+    """
     fit = [
         each
         for each in columns
         if each.name.isidentifier()
         and not each.times
+        and not _PART.fullmatch(each.name)
+        and len(each.cells) * 2 >= len(each.column.values)
         and {type(cell) for cell in each.cells} <= {str, int}
         and (not each.number or each.number.sql == "VARCHAR" or _ID.search(each.name))
         and 1 < len(each.distinct) <= min(_SOME, len(each.cells) / _REPEATED)
     ]
-    return sorted(fit, key=lambda each: len(each.distinct) > _FEW)
+    return sorted(
+        fit,
+        key=lambda each: (
+            not {*nulls}.isdisjoint(map(str, each.distinct)),
+            len(each.distinct) > _FEW,
+            _ZONE.search(each.name) is not None,
+        ),
+    )
 
 
 def measures(columns: Sequence[Looked]) -> list[Looked]:
-    """The columns that are added up or averaged; three at most."""
+    """The columns that are added up or averaged, the first of them first; three at most."""
     fit = [
         each
         for each in columns
-        if each.number and each.number.values and not _ID.search(each.name) and '"' not in each.name
+        if each.number
+        and each.number.values
+        and '"' not in each.name
+        and not (_ID.search(each.name) or _PART.fullmatch(each.name) or _is_counter(each))
     ]
-    return fit[:3]
+    return sorted(fit, key=lambda each: not is_added_up(each))[:3]
+
+
+def _is_counter(column: Looked) -> bool:
+    """Whether values number the rows of three files, and their name says nothing else."""
+    values = column.number.values if column.number else ()
+    jumps = sum(after - before != 1 for before, after in pairwise(values))
+    return len(values) > _REPEATED and jumps < _REPEATED and not is_added_up(column)
 
 
 def is_added_up(column: Looked) -> bool:
-    """Whether sums of a column say something: of whole numbers and money, not of temperatures."""
-    number = column.number
-    return number is not None and (number.sql != "DOUBLE" or MONEY.search(column.name) is not None)
+    """Whether sums of a column say something, by its name: of money and counts, not of temperatures, ages
+    or balances.
+    """
+    counts = MONEY.search(column.name) or COUNTED.search(column.name)
+    return counts is not None and not LEVEL.search(column.name)

@@ -9,23 +9,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from muntin.cli.draft.columns import Looked, event_time, is_added_up, keys, looked_at, measures
+from muntin.cli.draft.columns import Looked, event_time, keys, looked_at, measures
 from muntin.cli.draft.numbers import NULLS, marks_of
-from muntin.cli.draft.paths import Dated, dated, escaped
+from muntin.cli.draft.paths import Dated, dated
 from muntin.cli.draft.reading import Sample
+from muntin.cli.draft.results import checks, cut, results, spelled, window_of
 
-_LONG = 108
 _FIRST = datetime(1900, 1, 1, tzinfo=UTC)
 _MOST_GRACE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a project holds beside the shared files: path -> text; and the range of a first run."""
+    """The content of a project beside the shared files: path -> text; the range of a first run, and the window
+    to show.
+    """
 
     files: dict[str, str]
     start: str
     end: str
+    window: str
 
 
 def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
@@ -38,13 +41,14 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
         looked_at(each, marks, is_text=is_text, is_split_by_comma=delimiter == ",")
         for each in sample.table.columns
     ]
-    time, key, sums = event_time(columns), keys(columns)[:2], measures(columns)
-    used = [time, *key[:1], *sums]
+    time, sums = event_time(columns), measures(columns)
     if is_text and (marks.decimal != "." or marks.thousands):
         written["decimal"] = (marks.decimal, marks.why)
         if marks.thousands:
             written["thousands"] = (marks.thousands, marks.why)
-    nulls = sorted({null for each in used for null in each.nulls})
+    nulls = sorted({null for each in (time, *sums) for null in each.nulls})
+    key = keys(columns, nulls)[:2]
+    used = [time, *key[:1], *sums]
     if nulls:
         written["null"] = (["", *nulls], "stand in columns of numbers or times, and are null in every column")
     files = dated(sample.paths)
@@ -52,7 +56,7 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
     lines = [
         *_source(sample, files, border, written, time, used, is_text=is_text),
         *_schedule(files, border, sample, written_at),
-        *_results(time, key, sums, grace, remark),
+        *results(time, key, sums, grace, remark, nulls),
     ]
     first = files.start(border) if files else _FIRST
     last = files.end(border) if files else _FIRST + _whole(written_at)
@@ -64,30 +68,27 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
     ]
     doubts += [f"# not used: {each.times.doubt}" for each in columns if each.times and each.times.doubt]
     text = _HEAD.format(count=len(sample.paths), name=name) + "\n".join(
-        [*map(_cut, doubts), f"{name} = Pipeline(", f'    name="{name}",', body, ")"]
+        [*map(cut, doubts), f"{name} = Pipeline(", f'    name="{name}",', body, ")"]
     )
-    suite = {"name": f"{name}_day", "expectations": _checks(key[:1], sums)}
+    window = window_of(time)
+    suite = {"name": f"{name}_{window}", "expectations": checks(key[:1], sums)}
     return Draft(
         {
             f"dags/{name}.py": f"{text}\n\ndag = airflow_dag({name}, catchup=False)\n",
-            "expectations/day.json": json.dumps(suite, indent=2) + "\n",
+            f"expectations/{window}.json": json.dumps(suite, indent=2) + "\n",
             f"tests/test_{name}.py": _TEST.format(
-                name=name, start=first, end=files.moved(first, 1) if files else last
+                name=name, window=window, start=first, end=files.moved(first, 1) if files else last
             ),
-            "README.md": _README.format(name=name, start=_shown(first), end=_shown(last)),
+            "README.md": _README.format(name=name, window=window, start=_shown(first), end=_shown(last)),
         },
         _shown(first),
         _shown(last),
+        window,
     )
 
 
 def _texts(values: Sequence[object]) -> list[str]:
     return [text for each in values if (text := str(each).strip()) and text not in NULLS]
-
-
-def _spelled(value: object) -> str:
-    """A text, or a list of texts, as Python writes it in double quotes."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _shown(at: datetime) -> str:
@@ -99,13 +100,8 @@ def _whole(written_at: datetime) -> timedelta:
     return timedelta(days=(written_at - _FIRST).days + 2)
 
 
-def _cut(line: str) -> str:
-    line = " ".join(line.split(" "))
-    return line if len(line) <= _LONG else f"{line[: _LONG - 3]}..."
-
-
 def _borders(files: Dated | None, sample: Sample, time: Looked) -> tuple[str, str, str]:
-    """What the date of a file is of, start or end; the grace; and why."""
+    """The border that the date of a file is, start or end; the grace; and why."""
     if not files or not time.times:
         return "start", "", ""
     dates = [files.dates[sample.read[row]] for row in time.rows]
@@ -133,7 +129,7 @@ def _source(
     sample: Sample, files: Dated | None, border: str, written: dict[str, tuple[object, str]],
     time: Looked, used: Sequence[Looked], *, is_text: bool,
 ) -> list[str]:  # fmt: skip
-    path = files.template(border) if files else escaped(sample.paths)
+    path = files.template(border) if files else sample.pattern
     why = (
         f"{files.form} in the name is the {border} of a batch"
         if files
@@ -143,7 +139,7 @@ def _source(
     lines = [
         "source=sources.files(",
         f"    # {why}, as {sample.paths[0].rpartition('/')[2]}",
-        f"    {_spelled(path)},",
+        f"    {spelled(path)},",
     ]
     if at is None:
         return lines
@@ -154,19 +150,19 @@ def _source(
     else:
         lines.append(f"    # {time.line()}: {at.why}")
     said = "".join(f', {name}="{value}"' for name, value in arguments.items())
-    lines.append(f"    event_time=sources.at({_spelled(time.name)}{said}),")
+    lines.append(f"    event_time=sources.at({spelled(time.name)}{said}),")
     if written or (is_text and not re.search(r"\.(csv|tsv)(\.gz|\.zst)?$", sample.paths[0].lower())):
         call = "csv" if is_text else "jsonl"
         lines.append(f"    format=sources.{call}(")
         for name, (value, reason) in written.items():
-            lines += [f"        # {reason}", f"        {name}={_spelled(value)},"]
+            lines += [f"        # {reason}", f"        {name}={spelled(value)},"]
         lines.append("    ),")
     if sample.form != "parquet":
         lines.append("    types={")
         for each in used:
             if (kind := _type(each)) and (is_text or each is time or kind == "VARCHAR"):
                 reason = each.number.why if each.number else each.times.why if each.times else "text"
-                lines += [f"        # {each.line()}: {reason}", f'        {_spelled(each.name)}: "{kind}",']
+                lines += [f"        # {each.line()}: {reason}", f'        {spelled(each.name)}: "{kind}",']
         lines.append("    },")
     if not files:
         lines.append("    all_files=True,")
@@ -175,7 +171,7 @@ def _source(
             f"    # there is no file of {_shown(files.holes[0])}: no event, it is assumed",
             '    missing="empty",',
         ]
-    return [_cut(line) if line.lstrip().startswith("#") else line for line in [*lines, "),"]]
+    return [cut(line) if line.lstrip().startswith("#") else line for line in [*lines, "),"]]
 
 
 def _type(column: Looked) -> str:
@@ -206,68 +202,6 @@ def _schedule(files: Dated | None, border: str, sample: Sample, written_at: date
     ]
 
 
-def _results(
-    time: Looked, key: Sequence[Looked], sums: Sequence[Looked], grace: str, remark: str
-) -> list[str]:
-    lines = []
-    for each in key[:1]:
-        also = f"; {key[1].name} ({len(key[1].distinct)} values) would do, too" if len(key) > 1 else ""
-        lines += [
-            _cut(f"# {len(each.distinct)} values in {len(each.cells)} rows, as {each.line()}{also}"),
-            f'keys=["{each.name}"],',
-        ]
-    late = f', grace="{grace}"' if grace else ""
-    sizes = {"hour": "1h", "day": "1d"} if time.times and time.times.is_clock else {"day": "1d", "week": "7d"}
-    lines += [_cut(f"# {remark}")] if remark else []
-    made_of = ", ".join(f'"{name}": windows.tumbling("{size}"{late})' for name, size in sizes.items())
-    lines += [f"windows={{{made_of}}},", "aggregates={", '    "row_count": agg.count(),']
-    for each, (name, column) in zip(sums, _names(sums), strict=True):
-        number = each.number
-        way = "sum" if is_added_up(each) else "mean"
-        why = "it adds up" if way == "sum" else "measured, so no sum"
-        lines += [
-            _cut(f"    # {each.line()}: {number.why if number else ''}; {why}"),
-            f'    "{way}_{name}": agg.{way}({_spelled(column.removesuffix("::DOUBLE"))}),',
-            f'    "lowest_{name}": agg.min({_spelled(column)}),',
-            f'    "highest_{name}": agg.max({_spelled(column)}),',
-        ]
-    return [*lines, "},", 'expectations={"day": "expectations/day.json"},']
-
-
-def _names(sums: Sequence[Looked]) -> list[tuple[str, str]]:
-    """The name of a result, and the SQL of its column."""
-    names: list[tuple[str, str]] = []
-    for each in sums:
-        plain = re.sub(r"[^a-z0-9]+", "_", each.name.lower()).strip("_") or "value"
-        if any(plain == other for other, _ in names):
-            plain += f"_{len(names) + 1}"
-        is_decimal = each.number is not None and each.number.sql.startswith("DECIMAL")
-        # pandas compares no decimals with the numbers of a suite
-        names.append((plain, f'"{each.name}"' + "::DOUBLE" * is_decimal))
-    return names
-
-
-def _checks(key: Sequence[Looked], sums: Sequence[Looked]) -> list[dict[str, object]]:
-    """Windows hold a row, keys are there, and values lie in the range that the sample has."""
-    checks: list[dict[str, object]] = [
-        {"type": "expect_column_values_to_be_between", "kwargs": {"column": "row_count", "min_value": 1}}
-    ]
-    for each, (name, _) in zip(sums, _names(sums), strict=True):
-        values = each.number.values if each.number else ()
-        for end in ("lowest", "highest"):
-            bounds = {"column": f"{end}_{name}", "min_value": min(values), "max_value": max(values)}
-            checks.append(
-                {"type": "expect_column_values_to_be_between", "kwargs": bounds, "severity": "warning"}
-            )
-    for each in key:
-        if len(each.cells) == len(each.column.values):
-            kwargs = {"column": each.name}
-            checks.append(
-                {"type": "expect_column_values_to_not_be_null", "kwargs": kwargs, "severity": "warning"}
-            )
-    return checks
-
-
 _HEAD = '''"""{name}: drafted from {count} files; each comment says why, and a line of the first file."""
 
 from datetime import UTC, datetime
@@ -291,16 +225,16 @@ def test_the_first_batch_has_windows(tmp_path: Path) -> None:
     {name} = pipeline_of(FILE)
     start, end = datetime.fromisoformat("{start}"), datetime.fromisoformat("{end}")
     run_here({name}, root=tmp_path / "state", start=start, end=end)
-    days = read({name}, "day", root=tmp_path / "state", provisional=True)
-    assert sum(days["row_count"].to_pylist()) > 0
+    published = read({name}, "{window}", root=tmp_path / "state", provisional=True)
+    assert sum(published["row_count"].to_pylist()) > 0
 '''
 _README = """# {name}
 
     muntin check dags/{name}.py
     muntin run dags/{name}.py --start {start} --end {end}
-    muntin show dags/{name}.py day
+    muntin show dags/{name}.py {window}
     pytest
 
 `dags/{name}.py` was drafted from files: read its comments before you rely on it.
-`expectations/day.json` holds the ranges that the rows had.
+`expectations/{window}.json` warns of values far outside the range of some rows that were looked at.
 """

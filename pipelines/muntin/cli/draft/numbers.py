@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NULLS = {"NA", "N/A", "n/a", "NULL", "null", "\\N", "NaN", "nan", "None", "-", "?"}
+COUNTED = re.compile(
+    r"(?i)(^|_|\b)(n|qty|quantity|count|units?|bytes|clicks|views|visits|orders|sales|sold|volume"
+    r"|menge|anzahl)(_|\b|$)"
+)
+LEVEL = re.compile("(?i)saldo|solde|balance|kontostand|unit.?price")
 MONEY = re.compile(
     "(?i)amount|price|cost|total|revenue|fare|tip|toll|balance|betrag|preis|umsatz|saldo"
-    "|montant|prix|solde|importe"
+    "|montant|prix|solde|importe|brutto|netto|gebühr"
 )
 _LIKE = re.compile(r"[-+]?\d[\d.,]*([eE][-+]?\d+)?")
 _PLAIN = re.compile(r"[-+]?(\d+)(?:\.(\d+))?([eE][-+]?\d+)?")
@@ -19,7 +24,7 @@ _MOST_DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What stands before decimals and between thousands, and the cells that show it."""
+    """The marks before decimals and between thousands, and the cells that show them."""
 
     decimal: str = "."
     thousands: str = ""
@@ -66,7 +71,7 @@ def _sure(columns: Sequence[Sequence[str]], mark: str) -> str:
 def number_of(  # noqa: PLR0911 - a spelling each
     name: str, cells: Sequence[str], marks: Marks, *, is_split_by_comma: bool
 ) -> Number | None:
-    """What the numbers of a column are; None if some cell is no number."""
+    """The type of the numbers of a column; None if some cell is no number."""
     if not cells or not all(map(_LIKE.fullmatch, cells)):
         return None
     odd = next((cell for cell in cells if re.fullmatch(r"[-+]?[1-9]\d{0,2}[.,]\d{3}", cell)), "")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
+from os.path import commonpath, commonprefix
 
 _FORMS = (
     (r"(?<!\d)\d{4}-\d\d-\d\d[T_]\d\d(?!\d)", "%Y-%m-%d{}%H", "@hourly"),
@@ -20,8 +22,8 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """Files with dates in their names: the path before and behind the date, its format, the schedule, and
-    the date of each file.
+    """Files with dates in their names: the patterns before and behind the date, its format, the schedule,
+    and the date of each file.
     """
 
     before: str
@@ -32,7 +34,7 @@ class Dated:
 
     def template(self, border: str) -> str:
         """The path of a source; `border`: start or end, what the date is of."""
-        return f"{_escaped(self.before)}{{{border}:{self.form}}}{_escaped(self.behind)}"
+        return f"{self.before}{{{border}:{self.form}}}{self.behind}"
 
     def start(self, border: str) -> datetime:
         """Where the first interval begins."""
@@ -62,32 +64,63 @@ class Dated:
 
 def dated(paths: Sequence[str]) -> Dated | None:
     """The dates in the paths of files; None where they have no date in the same place."""
-    for pattern, form, schedule in _FORMS:
+    for stars, (pattern, form, schedule) in product((False, True), _FORMS):
         matches = [[*re.finditer(pattern, path)] for path in paths]
         if not all(matches):
             continue
         last = [each[-1] for each in matches]
+        before = _common([path[: m.start()] for path, m in zip(paths, last, strict=True)])
+        behind = _common([path[m.end() :] for path, m in zip(paths, last, strict=True)])
         around = {(path[: m.start()], path[m.end() :]) for path, m in zip(paths, last, strict=True)}
-        if len(around) > 1:
+        if before is None or behind is None or (len(around) > 1) != stars:
             continue
         whole = form.format(last[0][0][10:11])
         try:
             dates = tuple(datetime.strptime(each[0], whole).replace(tzinfo=UTC) for each in last)
         except ValueError:
             continue
-        ((before, behind),) = around
+        if stars and len({*dates}) == 1:
+            continue
         return Dated(before, behind, whole, schedule, dates)
     return None
+
+
+def patterns_of(paths: Sequence[str]) -> list[str]:
+    """Patterns that match files without dates, the loosest first."""
+    if len(paths) == 1:
+        return [_escaped(paths[0])]
+    names = [path.rpartition("/")[2] for path in paths]
+    folder = commonpath([path.rpartition("/")[0] for path in paths])
+    ending = _ending(names)
+    begin = commonprefix(names)  # noqa: RUF071 - of names, not of paths
+    words = re.match(r"[^\W\d]*", begin)
+    begins = dict.fromkeys(["", words[0] if words else "", begin])
+    return [
+        f"{_escaped(folder.rstrip('/'))}/{deep}{_escaped(each)}*{_escaped(ending)}"
+        for deep in ("", "**/")
+        for each in begins
+    ]
+
+
+def _common(parts: Sequence[str]) -> str | None:
+    """The pattern of paths, or parts of paths, of equally many folders: a star for what differs."""
+    split = [part.split("/") for part in parts]
+    if len({*map(len, split)}) > 1:
+        return None
+    return "/".join(
+        _escaped(each[0]) if len({*each}) == 1 else f"*{_escaped(_ending(each))}"
+        for each in zip(*split, strict=True)
+    )
+
+
+def _ending(names: Sequence[str]) -> str:
+    """The text that all names have behind some point; "" if there is none."""
+    endings = [name[name.find(".") :] if "." in name else "" for name in names]
+    while len({*endings}) > 1:
+        endings = [each[each.find(".", 1) :] if "." in each[1:] else "" for each in endings]
+    return endings[0]
 
 
 def _escaped(path: str) -> str:
     """A path as a template writes it: with no glob and no field."""
     return re.sub(r"[*?[]", r"[\g<0>]", path).replace("{", "{{").replace("}", "}}")
-
-
-def escaped(paths: Sequence[str]) -> str:
-    """The template of files without dates: a file, or all of a folder with the same ending."""
-    if len(paths) == 1:
-        return _escaped(paths[0])
-    folder, ending = paths[0].rpartition("/")[0], paths[0].rpartition("/")[2].partition(".")[2]
-    return f"{_escaped(folder)}/*.{_escaped(ending)}"

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muntin.cli.draft.paths import dated, patterns_of
 from muntin.cli.draft.table import Column, Table, decoded, table_of
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import SHEET, Dialect
@@ -29,12 +30,14 @@ class Sample:
         paths: of all files.
         read: the numbers of the files that rows are of, one a row.
         form: parquet, csv or json.
+        pattern: what matches all files and no neighbour, if they have no dates.
     """
 
     paths: list[str]
     read: list[int]
     form: str
     table: Table
+    pattern: str
 
 
 def sampled(given: Sequence[str]) -> Sample:
@@ -71,7 +74,28 @@ def sampled(given: Sequence[str]) -> Sample:
         if all(each.name in names for names in of_names)
     ]
     read = [at for at, table in zip(chosen, tables, strict=True) for _ in table.columns[0].values]
-    return Sample(paths, read, form, Table(columns, first.written))
+    return Sample(paths, read, form, Table(columns, first.written), _pattern(given, paths))
+
+
+def _pattern(given: Sequence[str], paths: list[str]) -> str:
+    """A pattern that matches files and nothing else."""
+    files, own = dated(paths), [Path(each).absolute().as_posix() for each in given if has_magic(each)]
+    tried = [f"{files.before}*{files.behind}"] if files else [*own, *patterns_of(paths)]
+    others = paths
+    for each in tried:
+        pattern = each.replace("{{", "{").replace("}}", "}")
+        there = {
+            path
+            for path in glob(pattern, recursive=True)  # noqa: PTH207 - it is absolute
+            if Path(path).is_file() and not Path(path).name.startswith(("_", "."))
+        }
+        if there == {*paths} or (files and there <= {*paths}):
+            return each
+        others = sorted(there - {*paths}) or others
+    raise DefinitionError(
+        f"--from: a pattern for these {len(paths)} files matches {others[0]}, too; name that file as well, "
+        "or move files of one kind into a folder of their own"
+    )
 
 
 def _files(given: str) -> Iterator[str]:

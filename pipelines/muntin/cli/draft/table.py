@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from dataclasses import dataclass
 
 from muntin.errors import DefinitionError
 
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_VALUE = re.compile(r"[-+\d.,:/ TZ]*\d[-+\d.,:/ TZ]*")
+_YEAR = re.compile(r"(19|20)\d\d")
 _DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
@@ -72,19 +75,46 @@ def table_of(text: str, *, is_whole: bool) -> Table:
     if delimiter != ",":
         why = f"{_DELIMITERS[delimiter]} parts line {head_line} into {width} columns"
         written["delimiter"] = (delimiter, why)
-    if any(not name or name[0].isdigit() for name in names) or len({*map(str.lower, names)}) < width:
-        names = [f"column_{at + 1}" for at in range(width)]
-        why = f"line {head_line} holds no names (blank, a number, or twice the same)"
-        written["header"] = (names, why)
-    else:
+    is_head = _is_head(names, [row for _, row in rows[1:]])
+    above = head_line - 1
+    if is_head:
         rows = rows[1:]
-    if head_line > 1:
-        written["skip_lines"] = (head_line - 1, f"the table begins in line {head_line}")
     if not rows:
         raise DefinitionError("--from: the file has a header and no rows; name a file that has rows")
+    as_written = names
+    names = _names(names) if is_head else [f"column_{at + 1}" for at in range(width)]
+    if not is_head:
+        written["header"] = (names, f"line {head_line} holds values, no names")
+    elif names != as_written:
+        above = rows[0][0] - 1
+        written["header"] = (names, f"names of line {head_line} are blank or come twice")
+    if above:
+        written["skip_lines"] = (above, f"the table begins in line {above + 1}")
     columns = zip(*(row for _, row in rows), strict=True)
     places = [line for line, _ in rows]
     return Table([Column(name, [*each], places) for name, each in zip(names, columns, strict=True)], written)
+
+
+def _is_head(names: list[str], body: list[list[str]]) -> bool:
+    """Whether a first line has names: no values above values, or years above values."""
+    cells = [[cell.strip() for cell in column if cell.strip()] for column in zip(*body, strict=True)]
+    above = [
+        name.strip()
+        for name, column in zip(names, cells, strict=True)
+        if name.strip() and column and all(map(_VALUE.fullmatch, column))
+    ]
+    return not above or not all(map(_VALUE.fullmatch, above)) or all(map(_YEAR.fullmatch, above))
+
+
+def _names(names: list[str]) -> list[str]:
+    """Names without blanks, each once, whatever its capital letters."""
+    distinct: dict[str, str] = {}
+    for at, name in enumerate(names):
+        plain = name or f"column_{at + 1}"
+        distinct[(plain if plain.lower() not in distinct else f"{plain}_{at + 1}").lower()] = (
+            plain if plain.lower() not in distinct else f"{plain}_{at + 1}"
+        )
+    return [*distinct.values()]
 
 
 def _width(lines: list[str], delimiter: str) -> tuple[int, float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-NAMED = re.compile(r"(?i)(^|_|\b)(at|ts|day|zeit|created|heure|fecha)(_|\b|$)|time|date|datum")
+NAMED = re.compile(r"(?i)(^|_|\b)(at|ts|dt|day|zeit|created|heure|fecha)(_|\b|$)|time|date|datum")
 PAST = re.compile(r"(?i)updat|modif|birth|expir|due|end|valuta|wertstellung")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?P<clock>[ T]\d\d:\d\d(:\d\d([.]\d+)?)?(?P<zone>Z|[-+]\d\d:?\d\d)?)?")
 _DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:(,? |T)(.+))?")
@@ -21,6 +21,13 @@ _CLOCKS = {
 _OTHERS = {
     "%Y%m%d": r"(19|20)\d{6}",
     "%Y%m%d%H%M%S": r"(19|20)\d{12}",
+    "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?",
+    "%Y/%m/%d %H:%M": r"\d{4}/\d\d?/\d\d? \d\d?:\d\d",
+    "%Y/%m/%d %H:%M:%S": r"\d{4}/\d\d?/\d\d? \d\d?:\d\d:\d\d",
+    "%b %d %Y": r"[A-Z][a-z]{2} \d\d? \d{4}",
+    "%b %d, %Y": r"[A-Z][a-z]{2} \d\d?, \d{4}",
+    "%d %b %Y": r"\d\d? [A-Z][a-z]{2} \d{4}",
+    "%d-%b-%Y": r"\d\d?-[A-Z][a-z]{2}-\d{4}",
     "%d/%b/%Y:%H:%M:%S %z": r"\d\d/[A-Z][a-z]{2}/\d{4}:\S+ [-+]\d{4}",
 }
 _MONTHS = 12
@@ -52,7 +59,7 @@ class Times:
 def times_of(  # noqa: PLR0911 - a way of writing each
     name: str, cells: Sequence[str]
 ) -> Times | None:
-    """What the times of a column are; None if some cell is no time."""
+    """The times of a column; None if some cell is no time."""
     if not cells:
         return None
     iso = [_ISO.fullmatch(cell) for cell in cells]
