@@ -1,4 +1,5 @@
-// Light or dark as the page around is; a click copies a command; a sign while a page loads; the reader's clock; a table sifted by name.
+// Light or dark as the page around is; a click copies a command; a sign while a page loads; the reader's clock; a table sifted by name;
+// heads of columns beside cells, for narrow screens.
 "use strict";
 
 function theme() {
@@ -38,7 +39,7 @@ document.addEventListener("click", (event) => {
 });
 
 // While the next page is on its way. A page that comes back from the browser's memory is there at once.
-const busy = () => { document.documentElement.dataset.loading = "yes"; document.getElementById("loading").textContent = ""; };
+const busy = () => { document.documentElement.dataset.loading = "yes"; document.getElementById("loading").textContent = "Loading"; };
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -49,7 +50,10 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("submit", busy);
-window.addEventListener("pageshow", () => { delete document.documentElement.dataset.loading; });
+window.addEventListener("pageshow", () => {
+  delete document.documentElement.dataset.loading;
+  document.getElementById("loading").textContent = "";
+});
 
 // Airflow's frame opens nothing outside of itself; the page around it may.
 function leave(event, link) {
@@ -65,6 +69,13 @@ function leave(event, link) {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
+  for (const table of document.querySelectorAll(".wide table")) {
+    const heads = [...(table.tHead?.rows[0].cells ?? [])].map((head) => head.textContent);
+    for (const cell of [...table.tBodies].flatMap((body) => [...body.rows]).flatMap((row) => [...row.cells])) {
+      if (cell.tagName === "TD" && cell.colSpan === 1) cell.dataset.head = heads[cell.cellIndex];
+    }
+  }
+  for (const figure of document.querySelectorAll("figure")) figure.scrollLeft = figure.scrollWidth; // the newest is at the right
   const zone = document.getElementById("zone");
   if (zone) {
     const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
