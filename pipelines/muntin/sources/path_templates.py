@@ -90,7 +90,7 @@ def tells_format(path: str) -> bool:
 
 
 def ending(path: str) -> str:
-    """What a name ends in, apart from how it is compressed."""
+    """The last part of a name, apart from how it is compressed."""
     return stem(path).rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
 
 

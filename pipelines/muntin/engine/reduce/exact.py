@@ -86,7 +86,7 @@ def _running_floats(
 def _few_sums(
     added: Ints, states: Ints, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints
 ) -> tuple[Ints, int, int]:
-    """What `_small_sums` gives, for few rows: a fresh process that has no more loads no kernel."""
+    """The same as `_small_sums`, for few rows: a fresh process that has no more loads no kernel."""
     late = states[late_row]
     total = np.append(0, np.cumsum(added))
     out = total[hi] - total[lo]
