@@ -21,8 +21,8 @@ _MOST_GRACE = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The content of a project beside the shared files: path -> text; the range of a first run, and the window
-    to show.
+    """The content of a project beside the shared files: path -> text; the range of a first run; the window to
+    show.
     """
 
     files: dict[str, str]
