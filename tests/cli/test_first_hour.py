@@ -163,7 +163,7 @@ class TestWhich:
     def test_for_machines(self, muntin: Muntin, project: Project) -> None:
         report = json.loads(muntin(*project.arguments("run", *RANGE, "--json")).out)
         assert report["changed"]["quarter"][0] == {
-            "sensor": "ä",
+            "key": {"sensor": "ä"},
             "window_start": "2020-01-01T00:00:00+00:00",
             "window_end": "2020-01-01T06:00:00+00:00",
             "change": "changed",

@@ -42,7 +42,14 @@ def table(rows: list[Row]) -> pa.Table:
 def said(before: list[Row], after: list[Row]) -> list[tuple[Any, int, str, Any, Any]]:
     """Key, hour, change, old values, new values."""
     found = compared(table(before), table(after), identity=IDENTITY).rows()
-    return [(each["k"], each["window_start"].hour, each["change"], each["old"], each["new"]) for each in found]
+    return [(each["key"]["k"], each["window_start"].hour, each["change"], each["old"], each["new"]) for each in found]
+
+
+@pytest.mark.parametrize("name", ["old", "new", "change", "key"])
+def test_a_key_may_have_the_name_of_what_is_said_beside_it(name: str) -> None:
+    before, after = (table([row("a", 0, n)]).rename_columns({"k": name}) for n in (1, 2))
+    (found,) = compared(before, after, identity=(name, "window_start", "window_end")).rows()
+    assert (found["key"], found["change"], found["old"], found["new"]) == ({name: "a"}, "changed", {"n": 1}, {"n": 2})
 
 
 #          0h     1h     2h     3h

@@ -225,10 +225,11 @@ def diff(
             f"  {name}: changes by {by:g} at most, in {_spelled(where)}"
             for name, (by, where) in one.largest.items()
         ]
-        shown = [*one.changes.rows(rows)]
-        lines += [
-            f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown
-        ]
+        for row in one.changes.rows(rows):
+            identified = row | row["key"]
+            lines.append(
+                f"  {row['change']}: {_spelled({name: identified[name] for name in one.changes.identity})}"
+            )
         say("\n".join(lines))
     return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from muntin.jobs.published.changes import Changes, changed_windows
+from muntin.jobs.published.changes import BOUNDS, Changes, changed_windows
 from muntin.jobs.published.staged_windows import Staged, StagedWindow
 from muntin.jobs.published.window_files import files_over
 from muntin.jobs.published.window_tables import current, published
@@ -70,7 +70,7 @@ def _rows(changes: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """A row for each changed window: keys, bounds, and each value as "old -> new"."""
     for row in changes:
         old, new = row["old"], row["new"]
-        place = {name: value for name, value in row.items() if name not in ("change", "old", "new")}
+        place = row["key"] | {name: row[name] for name in BOUNDS}
         yield place | {name: f"{_value(old, name)} -> {_value(new, name)}" for name in old or new}
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from muntin.jobs.published.changes import Changes
 
 SHOWN = 10
-_TOLD = ("window_start", "window_end", "change", "old", "new")
 
 
 def change_lines(window: str, parts: Sequence[Changes], *, limit: int = SHOWN) -> Iterator[str]:
@@ -40,7 +39,7 @@ def change_lines(window: str, parts: Sequence[Changes], *, limit: int = SHOWN) -
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    keys = [f"{name}={value}" for name, value in row.items() if name not in _TOLD]
+    keys = [f"{name}={value}" for name, value in row["key"].items()]
     what = " ".join([*keys, f"[{_spelled(row['window_start'])}, {_spelled(row['window_end'])})"])
     if row["change"] == "changed":
         new = row["new"]

@@ -54,13 +54,13 @@ class Changes:
         return bool(self.kinds) or self.uncompared > 0
 
     def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        """The changed windows, a row each: identity columns and bounds, `change`, and the values that differ,
-        `old` and `new`.
+        """The changed windows, a row each: `key` (the other columns of the identity), bounds, `change`, and
+        the values that differ, `old` and `new`.
 
         >>> one = pa.table({"k": ["a"], "n": [1], "total": [5]}), pa.table({"k": ["a"], "n": [1],
         ...     "total": [7]})
         >>> list(compared(*one, identity=("k",)).rows())
-        [{'k': 'a', 'change': 'changed', 'old': {'total': 5}, 'new': {'total': 7}}]
+        [{'key': {'k': 'a'}, 'change': 'changed', 'old': {'total': 5}, 'new': {'total': 7}}]
         """
         count = len(self) if limit is None else min(limit, len(self))
         both = zip(
@@ -68,13 +68,14 @@ class Changes:
         )
         for kind, (old, new) in zip(self.kinds, both, strict=False):
             there = new if kind == "new" else old
-            names = [name for name in there if name in self.identity or name in BOUNDS]
+            keys = [name for name in there if name in self.identity and name not in BOUNDS]
             values = [name for name in there if name not in self.identity and name != BATCH]
             shown_values = [
                 name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])
             ]
             yield {
-                **{name: there[name] for name in names},
+                "key": {name: there[name] for name in keys},
+                **{name: there[name] for name in BOUNDS if name in there},
                 "change": kind,
                 "old": None if kind == "new" else {name: old[name] for name in shown_values},
                 "new": None if kind == "gone" else {name: new[name] for name in shown_values},
