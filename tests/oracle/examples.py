@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from muntin.testing.oracle.judge import Window
+from muntin.testing.oracle.judgement import Window
 from muntin.testing.oracle.kinds import SECOND, Session, Sliding, Tumbling
 from muntin.testing.oracle.time import Batch
 

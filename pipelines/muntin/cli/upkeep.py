@@ -23,12 +23,25 @@ WithSpark = Annotated[
 ]
 
 
+AgainstSource = Annotated[
+    int | None,
+    typer.Option(
+        "--against-source",
+        min=1,
+        metavar="N",
+        help="Also compute N published windows, drawn at random, from the rows of the source.",
+        show_default=False,
+    ),
+]
+
+
 def doctor(
     file: opt.File,
     root: opt.Root = None,
     name: opt.Name = None,
     deep: Deep = False,
     workers: WithSpark = False,
+    against_source: AgainstSource = None,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> int:
@@ -37,8 +50,12 @@ def doctor(
     The disk, the logs and files of all tables, states against reports and ledgers, notes; batches whose run
     failed, and batches that a suite holds. Nothing is changed. Exit status 3 if anything is wrong.
 
+    --against-source computes drawn windows by muntin.testing.oracle, which shares nothing with the engine:
+    equal to the bit, floats to nine digits; it names what it cannot judge. MUNTIN_SEED=4711 draws them again.
+
     Example:
       muntin doctor dags/flights.py --root state --deep
+      muntin doctor dags/flights.py --root state --against-source 50
     """
     with working():
         from muntin.jobs.doctor.diagnosis import diagnose, examine_versions
@@ -51,10 +68,19 @@ def doctor(
 
             with runner_for(spark, needed="--workers") as runner:
                 findings += examine_versions(runner)
+        verdict = None
+        if against_source:
+            from muntin.cli.oracle import drawn
+
+            verdict = drawn(pipeline, folder, against_source)
+            findings += verdict.findings
     serious = [one for one in findings if not one.mend.startswith("none needed")]
     if as_json:
-        say_json({"findings": [asdict(one) for one in findings], "versions": versions()})
+        document = {"findings": [asdict(one) for one in findings], "versions": versions()}
+        say_json(document | ({"against_source": verdict.to_dict()} if verdict else {}))
         return 3 if serious else 0
+    if verdict:
+        say(verdict.spelled())
     for one in findings:
         say(f"{one.place}\n  {one.problem}\n  mend: {one.mend}")
     say(", ".join(f"{package} {number}" for package, number in versions().items()))

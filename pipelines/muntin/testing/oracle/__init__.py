@@ -9,7 +9,7 @@
 from muntin.testing.oracle import pieces
 from muntin.testing.oracle.aggregates import Agg
 from muntin.testing.oracle.calendar import Calendar, HalfMonths
-from muntin.testing.oracle.composed import Cumulating, RightClosed, Trailing
+from muntin.testing.oracle.composed import Alone, Cumulating, RightClosed, Trailing
 from muntin.testing.oracle.holes import BusinessDays, LastPart, Samples
 from muntin.testing.oracle.judge import judge
 from muntin.testing.oracle.judgement import Judgement, Window
@@ -21,6 +21,7 @@ __all__ = [
     "SECOND",
     "Agg",
     "AllTime",
+    "Alone",
     "Batch",
     "BusinessDays",
     "Calendar",

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from muntin.testing.oracle.time import Row
@@ -35,7 +36,8 @@ class Agg:
             case "sum":
                 return total(values)
             case "mean":
-                return total(values) / len(values)
+                whole = total(values) / len(values)
+                return float(whole) if isinstance(whole, Fraction) else whole
             case "min":
                 return min(values, key=nan_greatest)
             case "max":
@@ -49,11 +51,15 @@ class Agg:
                 return values
         raise ValueError(self.name)
 
-    def variance(self, values: list[float]) -> float | None:
+    def variance(self, values: list[Any]) -> float | None:
         """Variance of the sample, unless `population`; a sample of one value has none."""
         freedom = len(values) - (0 if self.population else 1)
         if freedom == 0:
             return None
+        if not any(isinstance(value, float) for value in values):
+            exact = [Fraction(value) for value in values]
+            mean = sum(exact) / len(exact)
+            return float(sum((value - mean) ** 2 for value in exact) / freedom)
         if any(math.isnan(value) for value in values):
             return math.nan
         middle = statistics.fmean(values)
@@ -61,8 +67,10 @@ class Agg:
 
 
 def total(values: list[Any]) -> Any:
-    """Integers exactly, floats as well as floats can."""
-    return sum(values) if isinstance(values[0], int) else math.fsum(values)
+    """Integers and decimals exactly, floats as well as floats can."""
+    if any(isinstance(value, float) for value in values):
+        return math.fsum(values)
+    return sum(values) if isinstance(values[0], int) else sum(map(Fraction, values))
 
 
 def nan_greatest(value: Any) -> tuple[bool, Any]:

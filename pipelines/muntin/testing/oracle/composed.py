@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from muntin.testing.oracle.calendar import Calendar
@@ -12,11 +13,11 @@ from muntin.testing.oracle.kinds import Tumbling
 class Cumulating:
     """The prefixes of the tumbling window of `max_size`, one at every border of the grid of `step`.
 
-    Either is in microseconds, or words for so many months: "1mo", "12mo".
+    Either is in microseconds, or words for so many months: "1mo", "12mo"; or a kind with its own borders.
     """
 
-    max_size: int | str
-    step: int | str
+    max_size: int | str | Tumbling | Calendar
+    step: int | str | Tumbling | Calendar
     grace: int = 0
     align_to: str = "00:00"
     timezone: str = "UTC"
@@ -30,8 +31,10 @@ class Cumulating:
             if t < end:
                 yield start, end
 
-    def whole(self, size: int | str, t: int) -> tuple[int, int]:
+    def whole(self, size: int | str | Tumbling | Calendar, t: int) -> tuple[int, int]:
         """The tumbling window of that size which holds `t`."""
+        if isinstance(size, Tumbling | Calendar):
+            return next(size.windows_for(t))
         if isinstance(size, str):
             return next(
                 Calendar(int(size.removesuffix("mo")), 0, self.align_to, self.timezone).windows_for(t)
@@ -83,3 +86,29 @@ class RightClosed:
     def closed(self, end: int, watermark: float) -> bool:
         """An event at exactly `end` would still belong."""
         return bool(self.kind.closed(end, watermark - 1))
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One window of a kind on a grid, of all that it has; no window if the kind has none of these bounds."""
+
+    kind: Any
+    start: int
+    end: int
+
+    def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
+        """The window, if it holds `t`."""
+        is_right = isinstance(self.kind, RightClosed)
+        inside = self.start < t <= self.end if is_right else self.start <= t < self.end
+        if inside and self.exists:
+            yield self.start, self.end
+
+    @cached_property
+    def exists(self) -> bool:
+        """Whether the kind has a window of these bounds."""
+        first = self.start + isinstance(self.kind, RightClosed)
+        return (self.start, self.end) in self.kind.windows_for(first)
+
+    def closed(self, end: int, watermark: float) -> bool:
+        """Whether a watermark has passed a window that ends there, and its grace."""
+        return bool(self.kind.closed(end, watermark))

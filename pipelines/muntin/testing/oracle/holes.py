@@ -16,7 +16,7 @@ class BusinessDays:
     """The days of a zone that begin on a Monday to Friday."""
 
     grace: int = 0
-    align_to: str = "00:00"
+    align_to: str | int = "00:00"
     timezone: str = "UTC"
 
     @property
@@ -42,7 +42,7 @@ class Samples:
     size: int
     step: int
     grace: int = 0
-    align_to: str = "00:00"
+    align_to: str | int = "00:00"
 
     @property
     def probe(self) -> int:

@@ -1,17 +1,17 @@
 """The oracle: every window from raw events, batch by batch, by the rules of the documentation alone."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from muntin.testing.oracle.aggregates import Agg
-from muntin.testing.oracle.judgement import Judgement, Window, find
+from muntin.testing.oracle.judgement import Judgement, find
 from muntin.testing.oracle.kinds import DAY
 from muntin.testing.oracle.time import Batch, OfSources, Row, events, watermarks
 
 
 def judge(
-    window: Window,
+    window: Any,
     batches: Sequence[Batch],
-    aggregates: Mapping[str, Agg],
+    aggregates: Mapping[str, Callable[[Sequence[Row]], Any]],
     *,
     keys: Sequence[str] = (),
     watermark: str | OfSources = "interval",

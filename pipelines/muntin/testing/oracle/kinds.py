@@ -19,9 +19,11 @@ def micros(instant: datetime) -> int:
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 
-def clock(text: str) -> int:
-    """`"HH:MM"` as microseconds after midnight."""
-    hours, minutes = text.split(":")
+def clock(shown: str | int) -> int:
+    """`"HH:MM"` as microseconds after midnight; a number is microseconds already."""
+    if isinstance(shown, int):
+        return shown
+    hours, minutes = shown.split(":")
     return (int(hours) * 60 + int(minutes)) * 60 * SECOND
 
 
@@ -32,7 +34,7 @@ class Sliding:
     size: int
     step: int
     grace: int = 0
-    align_to: str = "00:00"
+    align_to: str | int = "00:00"
 
     def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
         """Every window that holds `t`."""
@@ -79,7 +81,7 @@ class Tumbling:
 
     size: int
     grace: int = 0
-    align_to: str = "00:00"
+    align_to: str | int = "00:00"
     timezone: str = "UTC"
 
     def windows_for(self, t: int) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,131 @@
+"""Windows and aggregates of a definition in the words of the oracle; None for what it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from muntin import aggregates as agg
+from muntin.aggregates.aggregate import Aggregate
+from muntin.definition.pipeline import Pipeline
+from muntin.errors import DefinitionError
+from muntin.testing import oracle
+from muntin.testing.oracle import DAY, Agg
+from muntin.windows.carrying import Carrying
+from muntin.windows.clock import Zone
+from muntin.windows.kinds.business_days import BusinessDays
+from muntin.windows.kinds.calendar import Calendar, HalfMonths
+from muntin.windows.kinds.cumulating import Cumulating
+from muntin.windows.kinds.last_part import LastPart
+from muntin.windows.kinds.right_closed import RightClosed
+from muntin.windows.kinds.sliding import Sliding
+from muntin.windows.kinds.trailing import Trailing
+from muntin.windows.kinds.tumbling import Tumbling
+
+CALLS: Mapping[str, Callable[[str], Aggregate]] = {
+    "count": lambda of: agg.count(of or None),
+    "count_if": agg.count_if,
+    "sum": agg.sum,
+    "mean": agg.mean,
+    "min": agg.min,
+    "max": agg.max,
+    "variance": agg.variance,
+    "stddev": agg.stddev,
+    "first": agg.first,
+    "last": agg.last,
+}
+POPULATION: Mapping[str, Callable[[str], Aggregate]] = {
+    "variance": lambda of: agg.variance(of, population=True),
+    "stddev": lambda of: agg.stddev(of, population=True),
+}
+_YEAR = 12
+
+
+def same_kind(kind: Any) -> Any | None:  # noqa: ANN401, C901, PLR0911 - kinds of two packages, case by case
+    """The kind as the oracle has it."""
+    match kind:
+        case RightClosed():
+            return (inner := same_kind(kind.kind)) and oracle.RightClosed(inner)
+        case Carrying():
+            return None if kind.dense else same_kind(kind.window)
+        case Sliding():
+            return oracle.Sliding(kind.size_us, kind.step_us, kind.grace_us, kind.align_us)
+        case BusinessDays():
+            days = kind.stretch
+            return oracle.BusinessDays(days.grace_us, days.align_us, _name(days.zone))
+        case Cumulating():
+            whole, step = same_kind(kind.whole), same_kind(kind.step)
+            return whole and step and oracle.Cumulating(whole, step, kind.grace_us)
+        case Trailing():
+            return (stretch := same_kind(kind.stretch)) and oracle.Trailing(kind.count, stretch)
+        case LastPart():
+            stretch = same_kind(kind.stretch)
+            if isinstance(stretch, oracle.Tumbling):  # whose ends the oracle counts from 1970, of weeks too
+                stretch = replace(stretch, align_to=kind.stretch.anchor[1])
+            return stretch and oracle.LastPart(kind.part_us, stretch)
+        case HalfMonths():
+            of_months = kind.months == 1 and kind.phase == 0
+            where = _name(kind.zone)
+            return oracle.HalfMonths(kind.grace_us, _first(kind), where) if of_months else None
+        case Calendar():
+            return oracle.Calendar(kind.months, kind.grace_us, _first(kind), _name(kind.zone))
+        case Tumbling():
+            where = _name(kind.zone)
+            monday = 4 * DAY if where != "UTC" and kind.size_us % (7 * DAY) == 0 else 0
+            return oracle.Tumbling(kind.size_us, kind.grace_us, kind.align_us - monday, where)
+    return None
+
+
+def _name(zone: Zone | None) -> str:
+    return zone.name if zone else "UTC"
+
+
+def _first(kind: Calendar) -> datetime:
+    """A day on which a window begins, on the clock of its zone."""
+    year, month = (0, 0) if isinstance(kind, HalfMonths) else divmod(kind.phase, _YEAR)
+    first = datetime(1970 + year, 1 + month, 1, tzinfo=ZoneInfo(_name(kind.zone)))
+    return first + timedelta(microseconds=kind.clock_us)
+
+
+@dataclass(frozen=True)
+class Question:
+    """An aggregate as the oracle has it.
+
+    Attributes:
+        name, population: of the oracle's aggregate.
+        value, condition: SQL over a row: its value, and whether it counts.
+        column: its number; of rows, `v<number>` has the value and `w<number>` whether it counts.
+    """
+
+    name: str
+    population: bool
+    value: str
+    condition: str
+    column: int
+
+    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401 - results of any type
+        """The oracle's result."""
+        whole = Agg(self.name, lambda row: row[f"v{self.column}"], self.population)
+        return whole([row for row in rows if row[f"w{self.column}"]])
+
+
+def questions(pipeline: Pipeline) -> dict[str, Question]:
+    """Result -> what the oracle is asked, of the aggregates that it knows."""
+    same = {name: same_aggregate(each, at) for at, (name, each) in enumerate(pipeline.row_aggregates.items())}
+    return {name: question for name, question in same.items() if question}
+
+
+def same_aggregate(aggregate: Any, column: int = 0) -> Question | None:  # noqa: ANN401 - of a definition
+    """The aggregate as the oracle has it: where the call of this name gives the same, field by field."""
+    plain, where = replace(aggregate, unit="", comment=""), aggregate.fields[0].where
+    for calls in (CALLS, POPULATION):
+        with suppress(DefinitionError):  # as of `DISTINCT x`
+            call = calls.get(aggregate.name)
+            if call and call(aggregate.of).only(where or None) == plain:
+                condition = f"coalesce(({where}), false)" if where else "true"
+                return Question(aggregate.name, calls is POPULATION, aggregate.of or "1", condition, column)
+    return None
