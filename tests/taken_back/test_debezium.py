@@ -3,14 +3,16 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastavro import parse_schema, writer
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.errors import DefinitionError
+from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.records.reports import BatchReport
 from muntin.sources.envelopes import flattened
@@ -88,6 +90,37 @@ def results(folder: Path, days: int, **source: Any) -> tuple[list[tuple[list[int
 def test_each_form_of_a_message_is_the_row_that_it_changes(tmp_path: Path, form: Any) -> None:
     written(tmp_path / "in", [[form(each, day) for each in changes] for day, changes in enumerate(STORY)])
     assert results(tmp_path / "in", 2)[0] == LEFT
+
+
+@pytest.mark.parametrize("nested", [True, False])
+@pytest.mark.parametrize("codec", ["null", "deflate"])
+def test_files_of_avro(tmp_path: Path, nested: bool, codec: str) -> None:
+    """As sinks of Kafka Connect write them: times and decimals have types of Avro."""
+    row = {"type": "record", "name": "Value", "fields": [{"name": "id", "type": "long"}, optional("at", "long", "timestamp-millis"),
+           optional("x", "bytes", "decimal", precision=9, scale=2), optional("city", "string")]}  # fmt: skip
+    source = {"type": "record", "name": "Source", "fields": [{"name": "lsn", "type": "long"}, {"name": "table", "type": "string"}]}
+    own = [optional("before", row), optional("after", "Value"), {"name": "source", "type": source}, optional("ts_ms", "long")]
+    if not nested:
+        own = [*row["fields"], optional("__deleted", "string")]  # type: ignore[list-item]
+    op = {"name": "op" if nested else "__op", "type": "string"}
+    schema = parse_schema({"type": "record", "name": "Envelope", "fields": [*own, op]})
+    (tmp_path / "in").mkdir()
+    for day, changes in enumerate(STORY):
+        messages = [(envelope if nested else flat)(each, day) for each in changes]
+        for value in [each[part] for each in messages for part in ("before", "after") if each[part]] if nested else messages:
+            value |= {"at": datetime.fromtimestamp(value["at"] / 1000, UTC), "x": None if value["x"] is None else Decimal(value["x"])}
+        with (tmp_path / f"in/{START + timedelta(days=day):%Y-%m-%d}.json").open("wb") as file:
+            writer(file, schema, messages, codec)
+    given = {"event_time": "at", "types": {"x": "DECIMAL(9,2)"}}
+    assert results(tmp_path / "in", 2, **given)[0] == LEFT
+    whole = file.name, Path(file.name).read_bytes()
+    Path(whole[0]).write_bytes(whole[1][: len(whole[1]) // 2])
+    with pytest.raises(SourceError, match="is cut off or damaged"):
+        results(tmp_path / "in", 2, **given)
+
+
+def optional(name: str, kind: Any, logical: str = "", **more: int) -> dict[str, Any]:
+    return {"name": name, "type": ["null", {"type": kind, "logicalType": logical, **more} if logical else kind], "default": None}
 
 
 def test_columns_may_be_named_as_members_of_the_message(tmp_path: Path) -> None:

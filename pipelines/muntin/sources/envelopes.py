@@ -9,18 +9,24 @@
 null                                                                         the tombstone behind a delete
     {"__op": "tombstone"}
 
-Values stay as they are written, so that numbers keep their digits.
+Values stay as they are written, so that numbers keep their digits. Files are of JSON lines, or of Avro.
 https://debezium.io/documentation/reference/stable/transformations/event-flattening.html
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import re
 from dataclasses import replace
+from datetime import date, datetime, time
+from decimal import Decimal
 from json.decoder import scanstring  # type: ignore[attr-defined]  # which typeshed leaves out
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from muntin.definition.extras import need
 from muntin.errors import DefinitionError
 from muntin.sources.repeated_rows import TOMBSTONE
 
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
 OPERATION = "__op"
 _ROW = "after"
 _BESIDE = {"ts_ms": "__ts_ms", "source": "__source"}
+OF_AVRO = b"Obj\x01"
+"""The beginning of a container file."""
 _GONE = f'{{"{OPERATION}": "{TOMBSTONE}"}}'
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _value = json.JSONDecoder().raw_decode
@@ -68,6 +76,32 @@ def flattened_lines(parts: Iterable[bytes]) -> Iterator[bytes]:
             yield b"".join(_line(line) + b"\n" for line in whole)
     if rest:
         yield _line(rest)
+
+
+def messages_in_lines(content: bytes) -> Iterator[bytes]:
+    """The messages of a container file of Avro, as lines."""
+    need("fastavro")
+    from fastavro import reader
+
+    for record in reader(io.BytesIO(content)):
+        yield in_json(record).encode() + b"\n"
+
+
+def in_json(record: object) -> str:
+    """A record of Avro or Protobuf as JSON."""
+    return json.dumps(record, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: object) -> str:
+    """A value that JSON has no word for, as a text that SQL reads."""
+    match value:
+        case datetime() | date() | time():
+            return value.isoformat()
+        case Decimal() | UUID():
+            return str(value)
+        case bytes():
+            return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _line(line: bytes) -> bytes:

@@ -58,7 +58,7 @@ def files(
             integer; `at("scheduled", timezone=...)` says how it is read. None of a dimension, whose rows are
             looked up: `path` then names all its files, without `{start}`.
         format: of the files: "parquet", "csv", "jsonl", "xlsx", or how they are written, as
-            `csv(delimiter=";")`; what the name ends in unless given. "debezium": its messages as JSON lines.
+            `csv(delimiter=";")`; what the name ends in unless given. "debezium": its messages, JSON or Avro.
         rows: how rows become facts, where not each row is an event: `events(dedupe="event_id")`, or
             `events(id="order_id", operation="op", within="30d")` of rows that later rows change.
         changes: the same, as `changes(id="order_id", operation="op", within="30d")`.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import date, datetime
-from datetime import time as clock
-from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +15,7 @@ from muntin.errors import BrokerError
 from muntin.extensions.kafka.client import REGISTRY, settings
 from muntin.extensions.kafka.json_fields import spelled
 from muntin.extensions.kafka.source import KafkaSource
-from muntin.sources.envelopes import flattened
+from muntin.sources.envelopes import flattened, in_json
 from muntin.sources.nested_types import element, map_types, members, plain_name
 
 Faults = dict[int, str]
@@ -54,8 +49,7 @@ def decoded_texts(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Arra
                     name: _with_blobs(record[name], blobs) for name in ("before", "after") if name in record
                 }
                 record = record | rows
-            text = json.dumps(record, default=_plain, ensure_ascii=False)
-            return flattened(text) if envelopes else text
+            return flattened(in_json(record)) if envelopes else in_json(record)
 
         return _each(values, read)
     return texts(values)
@@ -189,15 +183,3 @@ def _with_blob(value: Any, kind: str) -> Any:  # noqa: ANN401 - as above
     if kind.startswith("MAP(") and isinstance(value, dict):
         return {name: _with_blob(each, map_types(kind)[1]) for name, each in value.items()}
     return value
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON has
-    """A value that JSON has no word for, as a text that SQL reads."""
-    match value:
-        case datetime() | date() | clock():
-            return value.isoformat()
-        case Decimal() | UUID():
-            return str(value)
-        case bytes():
-            return base64.b64encode(value).decode()
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

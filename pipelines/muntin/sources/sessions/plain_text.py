@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar, cast
 import pyarrow as pa
 
 from muntin.definition.relative_paths import is_object_store
-from muntin.errors import SourceError, StorageError
+from muntin.errors import MissingPackageError, SourceError, StorageError
 from muntin.files.paths import stat_of
 from muntin.files.weighted_cache import WeightedCache
 from muntin.sources.dialect import ENVELOPES, JSON, SHEET, UTF_8
@@ -173,15 +173,11 @@ def parts(path: str, how: str) -> Iterator[bytes]:
         except ValueError as wrong:
             raise DamagedError(path, wrong) from wrong
         return
-    if skipped in (JSON, ENVELOPES):
-        from muntin.sources.sessions.json_lines import in_lines
-
-        objects = in_lines(in_utf_8(_unpacked(path), encoding))
-        if skipped == ENVELOPES:
-            from muntin.sources.envelopes import flattened_lines
-
-            objects = flattened_lines(objects)
-        yield from objects
+    if skipped == ENVELOPES:
+        yield from _envelopes(path, encoding)
+        return
+    if skipped == JSON:
+        yield from _objects(_unpacked(path), encoding)
         return
     left = int(skipped or 0)
     for part in in_utf_8(_unpacked(path), encoding):
@@ -192,6 +188,28 @@ def parts(path: str, how: str) -> Iterator[bytes]:
             at = end + 1 if end >= 0 else len(part)
         if at < len(part):
             yield part[at:]
+
+
+def _objects(content: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    from muntin.sources.sessions.json_lines import in_lines
+
+    return in_lines(in_utf_8(content, encoding))
+
+
+def _envelopes(path: str, encoding: str) -> Iterator[bytes]:
+    from muntin.sources.envelopes import OF_AVRO, flattened_lines, messages_in_lines
+
+    rest = _unpacked(path)
+    content = chain([begin := next(rest, b"")], rest)
+    if not begin.startswith(OF_AVRO):
+        yield from flattened_lines(_objects(content, encoding))
+        return
+    try:
+        yield from flattened_lines(messages_in_lines(b"".join(content)))
+    except (MissingPackageError, MemoryError, DamagedError):
+        raise
+    except Exception as wrong:  # whatever a library says of bytes that it cannot read
+        raise DamagedError(path, wrong) from wrong
 
 
 def encoding_in(path: str, encoding: str) -> str:
