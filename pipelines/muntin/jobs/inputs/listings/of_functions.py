@@ -4,7 +4,8 @@
                                        00000_<digest>.parquet     the rows
 
 They are asked for where they are not kept, where their version is another by now, and where a run names the
-batch and no version says that they are the same.
+batch and no version says that they are the same. Rows that are replaced stay until `maintain`: another run
+may be reading them.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def other_versions(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval
 def forget_rows(bound: Bound, intervals: Iterable[Interval]) -> None:
     """Remove rows that were read, and keep their versions."""
     for each in intervals:
-        _remove(_folder(bound, each), {_NOTE})
+        for path, *_ in sizes_below(_folder(bound, each)):
+            if path.name != _NOTE:
+                path.unlink(missing_ok=True)
 
 
 def outlived_rows(bound: Bound) -> Iterator[tuple[AnyPath, int, float]]:
@@ -159,18 +162,11 @@ def _fetched(bound: Bound, interval: Interval, version: str | None) -> bool:
         "files": [(each["path"], each["size"]) for each in files],
     }
     write_whole(folder / _NOTE, json.dumps(note).encode())
-    _remove(folder, {_NOTE, *(each["path"] for each in files)})
     return True
 
 
 def _named(number: int, digest: str) -> str:
     return f"{number:05d}_{digest}.parquet"
-
-
-def _remove(folder: AnyPath, but: set[str]) -> None:
-    for path, *_ in sizes_below(folder):
-        if path.name not in but:
-            path.unlink(missing_ok=True)
 
 
 def _note(bound: Bound, interval: Interval) -> dict[str, Any] | None:
