@@ -36,7 +36,7 @@ def high(one, other):
 
 for combine in (low, high):
     made = _specialised(kernel, combine)
-    print(made(1, 3), sum(made.stats.cache_hits.values()))
+    print(made(1, 3), sum(made.code().stats.cache_hits.values()))
 """
 
 

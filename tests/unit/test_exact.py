@@ -8,7 +8,6 @@ import pytest
 
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.event_time.grid import sliding_ranges
-from muntin.engine.reduce import exact
 from muntin.engine.reduce.exact import exact_sums
 from muntin.engine.reduce.fold import folds
 from muntin.engine.reduce.select import sort_keys, winners
@@ -63,20 +62,6 @@ def test_what_fits_is_exact(kind: pa.DataType, values: list[int]) -> None:
 def test_what_does_not_fit_is_an_error(kind: pa.DataType, values: list[int]) -> None:
     with pytest.raises(SourceError, match="does not fit"):
         total(kind, *values)
-
-
-def test_few_rows_are_added_as_the_kernel_adds_them() -> None:
-    dice = np.random.default_rng(7)
-    values, order = dice.integers(-(2**62), 2**62, 40), dice.permutation(40)
-    lo = dice.integers(0, 40, 12)
-    ranges = (lo, lo + dice.integers(0, 41 - lo), np.array([0, 3, 3]), np.array([5, 39, 0]))
-    sums, *bounds = exact._few_sums(values[order], values, *ranges)
-    with np.errstate(over="ignore"):
-        for is_short in (False, True):
-            by_kernel, *kernel_bounds = exact._small_sums(values, order, *ranges, is_short)
-            assert np.array_equal(sums, by_kernel)
-    assert bounds[0] <= kernel_bounds[0]
-    assert bounds[1] >= kernel_bounds[1]
 
 
 def test_windows_do_not_hear_of_their_neighbours() -> None:

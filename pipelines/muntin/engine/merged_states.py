@@ -16,7 +16,7 @@ from muntin.engine.protocols import Field
 from muntin.engine.windows import Combined, combined_fields
 from muntin.errors import SourceError
 from muntin.states.columns import BATCH, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
-from muntin.states.frames import Ints, compiled, run_starts
+from muntin.states.frames import Ints, compiled_for_many, run_starts
 from muntin.states.keys import codes_of
 from muntin.states.order import sorted_order
 from muntin.states.sorted import instants
@@ -78,7 +78,7 @@ def _left_open(combined: Combined, batches: int) -> Ints:
     return earliest
 
 
-@compiled
+@compiled_for_many
 def _lower(earliest, first, closed, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Lower the earliest start of each batch from a window's first batch up to the batch that closes it."""
     for window in range(len(first)):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,13 +19,50 @@ from muntin.states.columns import ARRIVAL_TIME
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 NO_INTS: Ints = np.empty(0, np.int64)
+_FEW = 2_000  # numbers in all columns together
 
 
-def compiled(kernel: Callable[..., Any]) -> Any:  # noqa: ANN401 - numba's
-    """A kernel in machine code, which is stored beside its file and runs without the interpreter's lock."""
-    from numba import njit
+class Kernel:
+    """A loop in machine code, which is stored beside its file and runs without the interpreter's lock.
 
-    return njit(cache=True, nogil=True)(kernel)
+    `few`: whether Python itself may run it over few numbers in a process that has no numba yet, which takes
+    half a second to load with its first kernel. Both give the same bits.
+    """
+
+    def __init__(self, loop: Any, *, few: bool = False, cache: bool = True) -> None:  # noqa: ANN401 - a function
+        self._loop, self._few, self._cache = loop, few, cache
+        self._code: Callable[..., Any] | None = None
+
+    def __call__(self, *given: Any) -> Any:  # noqa: ANN401 - as the loop has it
+        if self._code is None and self._few and "numba" not in sys.modules and _are_few(given):
+            with np.errstate(all="ignore"):  # as machine code does
+                return self._loop(*given)
+        return self.code()(*given)
+
+    def code(self) -> Callable[..., Any]:
+        """What numba makes of it, and of the kernels that it calls, which numba has to see as its own."""
+        if self._code is None:
+            from numba import njit
+
+            of = self._loop
+            names = of.__globals__
+            inner = {
+                name: kernel.code()
+                for name in of.__code__.co_names
+                if isinstance(kernel := names.get(name), Kernel)
+            }
+            loop = FunctionType(of.__code__, names | inner, of.__name__, of.__defaults__, of.__closure__)
+            loop.__qualname__, loop.__module__ = of.__qualname__, of.__module__
+            self._code = njit(cache=self._cache, nogil=True)(loop)
+        return self._code
+
+
+def _are_few(given: Iterable[object]) -> bool:
+    return sum(each.size for each in given if isinstance(each, np.ndarray)) <= _FEW
+
+
+compiled = Kernel
+compiled_for_many = partial(Kernel, few=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from muntin.states.frames import NO_INTS, Frames, Ints, compiled
+from muntin.states.frames import NO_INTS, Frames, Ints, compiled_for_many
 from muntin.states.order import sorted_order
 
 
@@ -56,7 +56,7 @@ def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -
     return number[label], *(column[order] for column in (first, last, *more))
 
 
-@compiled
+@compiled_for_many
 def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows of each union, by its first row if it is one chain."""
     n = len(group)
@@ -74,7 +74,7 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
     return label, chain_first, chain_last
 
 
-@compiled
+@compiled_for_many
 def _union(head, group, start, batch, first, last, reach, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The end of the union that begins at row `head`, its last event, and whether no chain in it was ever
     closed.
@@ -99,7 +99,7 @@ def _union(head, group, start, batch, first, last, reach, floor):  # type: ignor
     return tail, newest, never_closed
 
 
-@compiled
+@compiled_for_many
 def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Label the rows head..tail of one union, batch by batch.
 
@@ -133,7 +133,7 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
             chain_first[row], chain_last[row] = 1, 0
 
 
-@compiled
+@compiled_for_many
 def _merge(candidates, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Join the candidates that are within reach of each other; return the roots of the chains that are open
     afterwards.

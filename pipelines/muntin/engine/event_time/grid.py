@@ -17,7 +17,7 @@ from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.engine.assignment import Assignment
 from muntin.engine.event_time.prefixes import with_late_states
 from muntin.engine.repeats import repeated
-from muntin.states.frames import Frames, Ints, compiled, run_numbers, run_starts
+from muntin.states.frames import Frames, Ints, compiled_for_many, run_numbers, run_starts
 
 _ALL = (BEFORE_ALL, AFTER_ALL)
 
@@ -109,14 +109,14 @@ def _ranges(
     begin[early] = _after(ends[0], begin[early], step)
     counts = np.maximum(until - begin, 0) // step
     tails = np.append(heads[1:], len(group))
-    return _two_pointers(group, start, begin, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
+    owner, end, lo, mid, hi = np.empty((5, int(counts.sum())), np.int64)
+    _two_pointers(group, start, begin, heads, tails, counts, size, step, owner, end, lo, mid, hi)
+    return owner, end, lo, mid, hi
 
 
-@compiled
-def _two_pointers(group, start, begin, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+@compiled_for_many
+def _two_pointers(group, start, begin, heads, tails, counts, size, step, owner, end, lo, mid, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Two pointers along the rows: to each window's first row, and to the first row of its second block."""
-    owner, end = np.empty(total, np.int64), np.empty(total, np.int64)
-    lo, mid, hi = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
     window = first_row = border = 0
     for run in range(len(heads)):
         head, tail = heads[run], tails[run]
@@ -134,4 +134,3 @@ def _two_pointers(group, start, begin, heads, tails, counts, total, size, step):
             owner[window], end[window] = group[head], window_end
             lo[window], mid[window], hi[window] = first_row, border, tail
             window += 1
-    return owner, end, lo, mid, hi

@@ -13,9 +13,8 @@ import pyarrow.compute as pc
 
 from muntin.engine.assignment import Assignment
 from muntin.errors import SourceError
-from muntin.states.frames import Ints, compiled
+from muntin.states.frames import Ints, compiled, compiled_for_many
 
-_FEW = 1000  # rows and windows that are added before a kernel is loaded
 _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
 
@@ -24,12 +23,7 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        few = len(windows.order) + len(windows.lo) + len(windows.late_row) <= _FEW
-        small, least, most = (
-            _few_sums(values[windows.order], values, *ranges)
-            if few
-            else _small_sums(values, windows.order, *ranges, windows.is_short)
-        )
+        small, least, most = _small_sums(values, windows.order, *ranges, windows.is_short)
         if (
             max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63
         ):  # surely no sum left 64 bits
@@ -83,18 +77,7 @@ def _running_floats(
     return sums
 
 
-def _few_sums(
-    added: Ints, states: Ints, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints
-) -> tuple[Ints, int, int]:
-    """The same as `_small_sums`, for few rows: a fresh process that has no more loads no kernel."""
-    late = states[late_row]
-    total = np.append(0, np.cumsum(added))
-    out = total[hi] - total[lo]
-    np.add.at(out, late_window, late)
-    return out, min(added.min(initial=0), late.min(initial=0)), max(added.max(initial=0), late.max(initial=0))
-
-
-@compiled
+@compiled_for_many
 def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Sums in 64 bits, wherever they suffice; and the least and the greatest number added, or 0."""
     out = np.zeros(len(lo), np.int64)
@@ -109,7 +92,7 @@ def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type
     return out, least, most
 
 
-@compiled
+@compiled_for_many
 def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     least = most = np.int64(0)
     for window in range(len(lo)):
@@ -122,7 +105,7 @@ def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # 
     return least, most
 
 
-@compiled
+@compiled_for_many
 def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     total, running = np.empty(len(order) + 1, np.int64), np.int64(0)
     least = most = np.int64(0)

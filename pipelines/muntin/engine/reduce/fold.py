@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from muntin.definition.function_marks import mark
 from muntin.engine.assignment import Assignment
-from muntin.states.frames import compiled
+from muntin.states.frames import Kernel
 
 States = Sequence[bytes]
 
@@ -135,6 +134,7 @@ def _suffixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[byte
     return out
 
 
+_PLAIN = ("_add", "_chan")  # of Muntin, of + - * / alone: Python gives the same bits; of ** it does not
 Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
@@ -160,9 +160,11 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
     """The kernel compiled with this combine, under a name that depends on all that the combine does."""
     name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
-    twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
+    few = combine.__module__.startswith("muntin.") and combine.__name__ in _PLAIN
+    names = {**kernel.__globals__, "combine": Kernel(combine, few=few, cache=False)}
+    twin = FunctionType(kernel.__code__, names, name)
     twin.__qualname__, twin.__module__ = name, kernel.__module__
-    return compiled(twin)
+    return Kernel(twin, few=few)
 
 
 def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.engine.assignment import Assignment
-from muntin.states.frames import Ints, compiled
+from muntin.states.frames import Ints, compiled_for_many
 
 _NAN = 0x7FF8 << 48
 _NO_SIGN = 2**63 - 1
@@ -70,7 +70,7 @@ def sort_keys(values: pa.Array) -> Ints:
     return np.append(rank, 0)[coded.indices.fill_null(len(rank)).to_numpy(zero_copy_only=False)]
 
 
-@compiled
+@compiled_for_many
 def _float_keys(values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The bits of doubles as integers, negative doubles turned round; NaN equals NaN, 0.0 equals -0.0."""
     out, bits = np.empty(len(values), np.int64), values.view(np.int64)
@@ -98,7 +98,7 @@ def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
     )
 
 
-@compiled
+@compiled_for_many
 def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of two rows, of which the first came before the second; -1 is no row."""
     if older < 0:
@@ -108,7 +108,7 @@ def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noq
     return newer
 
 
-@compiled
+@compiled_for_many
 def _winners(ranks, rows, block, lo, mid, hi, late_window, late_rows, newest, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = (
         _scanned(ranks, rows, lo, hi, newest)
@@ -121,7 +121,7 @@ def _winners(ranks, rows, block, lo, mid, hi, late_window, late_rows, newest, is
     return out
 
 
-@compiled
+@compiled_for_many
 def _extremes(values, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The least and the greatest value of each window, row by row."""
     least, most = np.zeros(len(lo), np.int64), np.zeros(len(lo), np.int64)
@@ -135,7 +135,7 @@ def _extremes(values, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: A
     return least, most
 
 
-@compiled
+@compiled_for_many
 def _scanned(ranks, rows, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, row by row."""
     out = np.full(len(lo), -1, np.int64)
@@ -149,7 +149,7 @@ def _scanned(ranks, rows, lo, hi, newest):  # type: ignore[no-untyped-def]  # no
     return out
 
 
-@compiled
+@compiled_for_many
 def _of_blocks(ranks, rows, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, from the winners of the prefixes and suffixes of blocks."""
     out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(rows), np.empty_like(rows)

@@ -28,7 +28,7 @@ from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
 from muntin.states.derived_columns import wider
 from muntin.states.frames import Ints
 from muntin.states.keys import buckets, contiguous
-from muntin.states.order import take_rows
+from muntin.states.order import MANY, take_rows
 from muntin.states.sorted import Arranged, Batches, arrange, arrange_rows, some_of
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES, windows_path
@@ -122,6 +122,8 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     frames, keys = shard.bound.frames_of(shard.window), shard.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
     states = read_states(shard, shard.bound.table(frames.table), keep)
+    if len(states) >= MANY:
+        import numba  # noqa: F401 - windows need it anyway, and own loops sort faster
     before = _read_note(shard)
     if not frames.by_arrival:
         states = pa.concat_tables([before.select(states.column_names), states]) if before else states
