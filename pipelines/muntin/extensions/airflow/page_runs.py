@@ -17,6 +17,7 @@ from muntin.registry import extension
 
 _STEPS = ("accumulate", "finalize", "validate", ASK, "publish")
 _AT_WORK = ("running", "restarting", "deferred", "up_for_retry", "up_for_reschedule")
+_NO_OWNER = "airflow"  # the owner of a DAG that names none
 _MOST = 500  # runs of a DAG, the newest
 
 
@@ -55,8 +56,8 @@ def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the pa
         for task in session.execute(asked).all():
             if (step := step_in(task.task_id, task.dag_id)) in _STEPS:
                 by_run.setdefault((task.dag_id, task.run_id), {})[step] = task
-        paused = session.scalars(
-            select(DagModel.dag_id).where(DagModel.dag_id.in_(names), DagModel.is_paused)
+        dags = session.execute(
+            select(DagModel.dag_id, DagModel.is_paused, DagModel.owners).where(DagModel.dag_id.in_(names))
         ).all()
     attempts_of_dag: dict[str, list[Attempt]] = {name: [] for name in names}
     base_url = str(conf.get("api", "base_url", fallback="")).rstrip("/")
@@ -69,7 +70,9 @@ def around(names: Sequence[str]) -> Any:  # noqa: ANN401 - an `Around` of the pa
     ill = [(part, health[part]) for part in parts if health[part]["status"] == "unhealthy"]
     host = extension("page", "host")
     dead = tuple(host.Dead(parts[part], _heartbeat(facts[f"latest_{part}_heartbeat"])) for part, facts in ill)
-    return host.Around(attempts_of_dag, frozenset(paused), dead, in_airflow=True)
+    paused = frozenset(dag.dag_id for dag in dags if dag.is_paused)
+    owners = {dag.dag_id: dag.owners for dag in dags if dag.owners not in (None, "", _NO_OWNER)}
+    return host.Around(attempts_of_dag, paused, dead, in_airflow=True, owners=owners)
 
 
 class _Run:

@@ -19,10 +19,12 @@ from muntin.extensions.page.views.changes import revised_table
 from muntin.extensions.page.views.explained import Runs, reported
 from muntin.extensions.page.views.held import Around, held
 from muntin.extensions.page.views.overview import line
+from muntin.extensions.page.views.pace import pace
 from muntin.extensions.page.views.planned import changed, planned
 from muntin.extensions.page.views.seen import Seen, chosen_key, seen
 from muntin.extensions.page.views.tables import refused_table, verdicts, window_table
 from muntin.extensions.page.views.timeline import BATCHES, Bar, timeline
+from muntin.extensions.page.views.trends import week
 from muntin.jobs.inspect.some_windows import Asked
 from muntin.jobs.records.batch_status import BatchStates
 from muntin.registry import extension
@@ -131,14 +133,16 @@ def _shared(at: Seen, tab: str, tabs: Sequence[tuple[str, str]]) -> dict[str, An
 
 
 def _now(at: Seen, now_us: int, around: Around) -> dict[str, Any]:
-    week = trends(at.bound)
-    about = line(at.place, now_us, around)
+    last_week, about = week(at.bound), line(at.place, now_us, around)
     return {
         "line": about,
         "batches": newest_first(about.states),
         "dead": around.dead,
         "now_us": now_us,
-        "pictures": trend_pictures(week),
+        "pictures": trend_pictures(trends(last_week)),
+        "pace": pace(at.pipeline, last_week, about.states),
+        "owner": around.owners.get(at.name),
+        "paused": at.name in around.paused,
     }
 
 

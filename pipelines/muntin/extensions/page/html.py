@@ -117,7 +117,7 @@ def _environment() -> Environment:
         "value": value,
         "segment": lambda text: quote(text, safe=""),
     }
-    environment.filters |= {"spelled": _spelled, "second": _second, "about": _about}
+    environment.filters |= {"spelled": _spelled, "second": _second, "about": _about, "seconds": _seconds}
     environment.globals |= {"query": query, "key_query": key_query, "zone_name": zone_name}
     return environment
 
@@ -143,6 +143,15 @@ def _about(us: int) -> str:
     '1 d'
     """
     return " ".join(lasting(us).split(" ")[:2])
+
+
+def _seconds(took_s: float) -> str:
+    """The time that something took.
+
+    >>> _seconds(2.345), _seconds(90.4)
+    ('2.3 s', '1 min 30 s')
+    """
+    return f"{took_s:.1f} s" if took_s < 10 else lasting(round(took_s) * 1_000_000)  # noqa: PLR2004 - then tenths tell nothing
 
 
 def _second(us: int | None) -> int | None:

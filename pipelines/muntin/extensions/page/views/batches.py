@@ -14,13 +14,12 @@ from muntin.definition.schedule import Interval
 from muntin.extensions.page.views.held import Around
 from muntin.extensions.page.views.seen import Seen
 from muntin.extensions.page.views.tables import ROWS
-from muntin.extensions.page.views.trends import listed_batches, week, with_states
+from muntin.extensions.page.views.trends import Week, listed_batches, with_states
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.batch_states import BatchState, Stretch, stretches
 from muntin.jobs.records.batch_status import BatchStates, batch_states
 from muntin.jobs.records.reports import BatchReport
-from muntin.jobs.state.bound import Bound
 from muntin.states.frames import Ints
 
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
@@ -37,9 +36,9 @@ class Trend:
     values: dict[str, np.ndarray]
 
 
-def trends(bound: Bound) -> list[Trend]:
-    """The trends of a pipeline; nothing before the first publication."""
-    if (last_week := week(bound)) is None:
+def trends(last_week: Week | None) -> list[Trend]:
+    """The trends of a week; nothing before the first publication."""
+    if last_week is None:
         return []
     lag_s, sums = last_week.lag_s, last_week.sums
     longest = float(np.nanmax(lag_s, initial=0))

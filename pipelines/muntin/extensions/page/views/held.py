@@ -39,12 +39,14 @@ class Around:
         paused: the pipelines whose DAG is paused.
         dead: the dead parts of Airflow.
         in_airflow: whether Airflow runs the pipelines.
+        owners: pipeline -> who owns its DAG, as `default_args={"owner": ...}` says.
     """
 
     runs: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)
     paused: frozenset[str] = frozenset()
     dead: tuple[Dead, ...] = ()
     in_airflow: bool = False
+    owners: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, pipeline: str) -> Sequence[Attempt] | None:
         """The runs of a pipeline; None where Airflow does not run it."""

@@ -116,6 +116,9 @@ class Week:
         lag_s: the longest time from the end of a batch in the bar to its first publication, seconds; NaN
             where it was more than a week: then the batch was read from the past, and its lag tells nothing.
         batches: how many batches there are in all bars.
+        took_s: seconds of each batch, ascending by batch.
+        usual_lag_s: the median time from the end of a batch to its first publication; None where all were
+            read from the past.
     """
 
     start_us: Ints
@@ -123,6 +126,8 @@ class Week:
     sums: Mapping[str, np.ndarray]
     lag_s: np.ndarray
     batches: int
+    took_s: np.ndarray
+    usual_lag_s: float | None
 
 
 def week(bound: Bound) -> Week | None:
@@ -151,6 +156,8 @@ def week(bound: Bound) -> Week | None:
         sums,
         np.fmax.reduceat(lag_s, first),
         len(starts),
+        pc.fill_null(table["seconds"], 0).to_numpy(),
+        float(np.nanmedian(lag_s)) if np.isfinite(lag_s).any() else None,
     )
 
 
