@@ -1,11 +1,15 @@
 """`muntin new --from`: a definition drafted from files fits them and runs, and what is ambiguous is said."""
 
+import re
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 from openpyxl import Workbook
 
 from muntin import read
@@ -156,3 +160,49 @@ class TestNeighbours:
         files = dated(["/a/2024-05-01/north.csv", "/a/2024-05-01/south.csv", "/a/2024-05-02/north.csv"])
         assert files is not None
         assert files.template("start") == "/a/{start:%Y-%m-%d}/*.csv"
+
+
+def test_a_delta_table(muntin: Muntin, tmp_path: Path) -> None:
+    rows = [{"at": datetime(2024, 5, 1, hour, tzinfo=UTC), "shop": "ab"[hour % 2], "amount": hour / 2} for hour in range(12)]
+    write_deltalake(tmp_path / "orders", pa.Table.from_pylist(rows))
+    project = tmp_path / "p"
+    made = muntin("new", str(project), "--from", str(tmp_path / "orders"))
+    assert made.status == 0
+    start, end = re.findall(r"--(?:start|end) (\S+)", made.out)[:2]
+    days = days_of(project, tmp_path, start, end)
+    assert {(day["shop"], day["sum_amount"]) for day in days} == {("a", 15.0), ("b", 18.0)}
+
+
+def test_a_table_of_a_database(muntin: Muntin, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.execute('CREATE TABLE orders ("Placed" TEXT, shop TEXT, amount REAL)')
+        rows = [(f"2024-05-{1 + at % 3:02} 09:{at:02}:00", "ab"[at % 2], at) for at in range(12)]
+        database.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+        database.commit()
+    project, address = tmp_path / "p", f"sqlite:///{tmp_path}/shop.db"
+    assert "is no name of a table" in muntin("new", str(project), "--from", address).err
+    assert muntin("new", str(project), "--from", f"{address}#orders").status == 0
+    assert muntin("check", str(project / "dags/p.py")).status == 0
+    days = days_of(project, tmp_path, "2024-05-01", "2024-05-04")
+    assert (len(days), sum(day["row_count"] for day in days), sum(day["sum_amount"] for day in days)) == (6, 12, 66)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("file", "lines"),
+    [
+        ("vega-seattle-weather", ['format="%Y/%m/%d"', 'agg.mean("\\"precipitation\\"")']),
+        ("vega-us-employment", ['windows.tumbling("1mo")', 'agg.mean("\\"nonfarm\\"")']),
+        ("bokeh-sea-surface-temperature", ['sources.at("time (UTC)"),', "mean_temperature_celsius"]),
+        ("csvkit-ks-1033", ['format="%m/%d/%Y %H:%M:%S"', '"acquisition_cost": "DECIMAL(18, 2)"', "sum_quantity"]),
+    ],
+)
+def test_the_begin_of_a_file_that_nobody_here_wrote(muntin: Muntin, tmp_path: Path, file: str, lines: list[str]) -> None:
+    assert muntin("new", str(tmp_path / "p"), "--from", str(Path(__file__).parent / f"excerpts/{file}.csv")).status == 0
+    text = (tmp_path / "p/dags/p.py").read_text()
+    assert [line for line in lines if line not in text] == []
+
+
+def test_a_month_in_words() -> None:
+    times = times_of("date", ["Jan 1 2000", "Feb 1 2000"])
+    assert times is not None
+    assert times.arguments == {"format": "%b %d %Y"}

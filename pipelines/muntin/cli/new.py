@@ -35,7 +35,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="PATH",
-        help="Draft the definition from files: CSV, Parquet or JSON lines; a folder, or a pattern.",
+        help="Draft the definition from files, a pattern, a Delta table or sqlite:///shop.db#orders.",
         show_default=False,
     ),
 ]
@@ -194,16 +194,12 @@ def _write_project(template: _Template, folder: Path) -> list[str]:
 
 def _draft(folder: Path, given: list[str]) -> _Template:
     """Write a project whose definition is drafted from files."""
-    from datetime import UTC, datetime
-
     from muntin.cli.draft.definition import drafted
     from muntin.cli.draft.reading import sampled
 
     name = re.sub(r"\W+", "_", folder.absolute().name.lower(), flags=re.ASCII).strip("_")
     name = f"from_{name}" if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED else name
-    sample = sampled(given)
-    newest = max(Path(path).stat().st_mtime for path in sample.paths)
-    draft = drafted(name, sample, datetime.fromtimestamp(newest, UTC))
+    draft = drafted(name, sampled(given))
     _copy(folder, "shared")
     for path, text in draft.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -7,15 +7,15 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from muntin.cli.draft.columns import Looked, event_time, keys, looked_at, measures
 from muntin.cli.draft.numbers import NULLS, marks_of
+from muntin.cli.draft.origins import Origin, origin_of, shown
 from muntin.cli.draft.paths import Dated, dated
-from muntin.cli.draft.reading import Sample
+from muntin.cli.draft.reading import FILES, Sample
 from muntin.cli.draft.results import checks, cut, results, spelled, window_of
 
-_FIRST = datetime(1900, 1, 1, tzinfo=UTC)
 _MOST_GRACE = timedelta(days=7)
 
 
@@ -31,8 +31,8 @@ class Draft:
     window: str
 
 
-def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
-    """A definition of a sample; `written_at`: when the newest of its files was written."""
+def drafted(name: str, sample: Sample) -> Draft:
+    """A definition of a sample."""
     is_text, written = sample.form == "csv", dict(sample.table.written)
     cells = [_texts(column.values) for column in sample.table.columns] if is_text else []
     marks = marks_of(cells)
@@ -51,15 +51,15 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
     used = [time, *key[:1], *sums]
     if nulls:
         written["null"] = (["", *nulls], "stand in columns of numbers or times, and are null in every column")
-    files = dated(sample.paths)
+    files = dated(sample.paths) if sample.form in FILES else None
     border, grace, remark = _borders(files, sample, time)
+    origin = origin_of(sample, files, border, time)
     lines = [
-        *_source(sample, files, border, written, time, used, is_text=is_text),
-        *_schedule(files, border, sample, written_at),
+        *_source(sample, origin, written, time, used, is_text=is_text),
+        *origin.schedule,
         *results(time, key, sums, grace, remark, nulls),
     ]
-    first = files.start(border) if files else _FIRST
-    last = files.end(border) if files else _FIRST + _whole(written_at)
+    first, last = shown(origin.first), shown(origin.last)
     body = "\n".join(f"    {line}" if line else "" for line in lines)
     doubts = [
         f"# not used: {each.name}: {each.number.why}"
@@ -67,7 +67,7 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
         if each.number and not each.number.sql
     ]
     doubts += [f"# not used: {each.times.doubt}" for each in columns if each.times and each.times.doubt]
-    text = _HEAD.format(count=len(sample.paths), name=name) + "\n".join(
+    text = _HEAD.format(about=origin.about, name=name) + "\n".join(
         [*map(cut, doubts), f"{name} = Pipeline(", f'    name="{name}",', body, ")"]
     )
     window = window_of(time)
@@ -77,27 +77,18 @@ def drafted(name: str, sample: Sample, written_at: datetime) -> Draft:
             f"dags/{name}.py": f"{text}\n\ndag = airflow_dag({name}, catchup=False)\n",
             f"expectations/{window}.json": json.dumps(suite, indent=2) + "\n",
             f"tests/test_{name}.py": _TEST.format(
-                name=name, window=window, start=first, end=files.moved(first, 1) if files else last
+                name=name, window=window, start=origin.first, end=origin.second
             ),
-            "README.md": _README.format(name=name, window=window, start=_shown(first), end=_shown(last)),
+            "README.md": _README.format(name=name, window=window, start=first, end=last),
         },
-        _shown(first),
-        _shown(last),
+        first,
+        last,
         window,
     )
 
 
 def _texts(values: Sequence[object]) -> list[str]:
     return [text for each in values if (text := str(each).strip()) and text not in NULLS]
-
-
-def _shown(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}" if not at.hour else f"{at:%Y-%m-%dT%H:%M}"
-
-
-def _whole(written_at: datetime) -> timedelta:
-    """From the first instant to the second day after a file was written."""
-    return timedelta(days=(written_at - _FIRST).days + 2)
 
 
 def _borders(files: Dated | None, sample: Sample, time: Looked) -> tuple[str, str, str]:
@@ -126,21 +117,10 @@ def _borders(files: Dated | None, sample: Sample, time: Looked) -> tuple[str, st
 
 
 def _source(
-    sample: Sample, files: Dated | None, border: str, written: dict[str, tuple[object, str]],
+    sample: Sample, origin: Origin, written: dict[str, tuple[object, str]],
     time: Looked, used: Sequence[Looked], *, is_text: bool,
 ) -> list[str]:  # fmt: skip
-    path = files.template(border) if files else sample.pattern
-    why = (
-        f"{files.form} in the name is the {border} of a batch"
-        if files
-        else "no date in the name: all rows are one batch"
-    )
-    at = time.times
-    lines = [
-        "source=sources.files(",
-        f"    # {why}, as {sample.paths[0].rpartition('/')[2]}",
-        f"    {spelled(path)},",
-    ]
+    at, lines = time.times, [*origin.begin]
     if at is None:
         return lines
     arguments = dict(at.arguments)
@@ -157,21 +137,14 @@ def _source(
         for name, (value, reason) in written.items():
             lines += [f"        # {reason}", f"        {name}={spelled(value)},"]
         lines.append("    ),")
-    if sample.form != "parquet":
+    if sample.form in FILES and sample.form != "parquet":
         lines.append("    types={")
         for each in used:
             if (kind := _type(each)) and (is_text or each is time or kind == "VARCHAR"):
                 reason = each.number.why if each.number else each.times.why if each.times else "text"
                 lines += [f"        # {each.line()}: {reason}", f'        {spelled(each.name)}: "{kind}",']
         lines.append("    },")
-    if not files:
-        lines.append("    all_files=True,")
-    elif files.holes:
-        lines += [
-            f"    # there is no file of {_shown(files.holes[0])}: no event, it is assumed",
-            '    missing="empty",',
-        ]
-    return [cut(line) if line.lstrip().startswith("#") else line for line in [*lines, "),"]]
+    return [cut(line) if line.lstrip().startswith("#") else line for line in [*lines, *origin.rest, "),"]]
 
 
 def _type(column: Looked) -> str:
@@ -184,25 +157,7 @@ def _type(column: Looked) -> str:
     return column.number.sql if column.number else "VARCHAR"
 
 
-def _schedule(files: Dated | None, border: str, sample: Sample, written_at: datetime) -> list[str]:
-    if files:
-        first = files.start(border)
-        line = f"# {len(sample.paths)} files from {_shown(min(files.dates))} to {_shown(max(files.dates))}"
-        return [
-            line,
-            f'schedule="{files.schedule}",',
-            f"start=datetime({first.year}, {first.month}, {first.day}, {first.hour}, tzinfo=UTC),",
-        ]
-    days = _whole(written_at).days
-    return [
-        f"# a batch up to {_shown(_FIRST + timedelta(days=days))}, when the file had been written; the next",
-        "# ends in a century: for rows that come later write a file a day, with the day in its name",
-        f'schedule="{days}d",',
-        "start=datetime(1900, 1, 1, tzinfo=UTC),",
-    ]
-
-
-_HEAD = '''"""{name}: drafted from {count} files; each comment says why, and a line of the first file."""
+_HEAD = '''"""{name}: drafted from {about}; each comment says why, and where it was seen."""
 
 from datetime import UTC, datetime
 
@@ -235,6 +190,6 @@ _README = """# {name}
     muntin show dags/{name}.py {window}
     pytest
 
-`dags/{name}.py` was drafted from files: read its comments before you rely on it.
+`dags/{name}.py` was drafted from some rows: read its comments before you rely on it.
 `expectations/{window}.json` warns of values far outside the range of some rows that were looked at.
 """

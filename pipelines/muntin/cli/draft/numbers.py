@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 NULLS = {"NA", "N/A", "n/a", "NULL", "null", "\\N", "NaN", "nan", "None", "-", "?"}
 COUNTED = re.compile(
-    r"(?i)(^|_|\b)(n|qty|quantity|count|units?|bytes|clicks|views|visits|orders|sales|sold|volume"
+    r"(?i)(^|_|\b)(n|qty|quantity|count|units|bytes|clicks|views|visits|orders|sales|sold|volume"
     r"|menge|anzahl)(_|\b|$)"
 )
-LEVEL = re.compile("(?i)saldo|solde|balance|kontostand|unit.?price")
+LEVEL = re.compile("(?i)saldo|solde|balance|kontostand|price|preis|prix")
 MONEY = re.compile(
-    "(?i)amount|price|cost|total|revenue|fare|tip|toll|balance|betrag|preis|umsatz|saldo"
-    "|montant|prix|solde|importe|brutto|netto|gebühr"
+    "(?i)amount|cost|total|revenue|fare|tip|toll|balance|betrag|umsatz|saldo"
+    "|montant|solde|importe|brutto|netto|gebühr"
 )
 _LIKE = re.compile(r"[-+]?\d[\d.,]*([eE][-+]?\d+)?")
 _PLAIN = re.compile(r"[-+]?(\d+)(?:\.(\d+))?([eE][-+]?\d+)?")

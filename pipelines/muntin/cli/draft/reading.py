@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli.draft.paths import dated, patterns_of
+from muntin.cli.draft.stored import ROWS, Ends, database_rows, delta_rows, is_database
 from muntin.cli.draft.table import Column, Table, decoded, table_of
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import SHEET, Dialect
@@ -19,7 +21,8 @@ from muntin.sources.sessions.plain_text import content
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BYTES, _ROWS = 2_000_000, 10_000
+FILES = {*FORMATS.values()}
+_BYTES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,10 @@ class Sample:
     Attributes:
         paths: of all files.
         read: the numbers of the files that rows are of, one a row.
-        form: parquet, csv or json.
-        pattern: what matches all files and no neighbour, if they have no dates.
+        form: of `FILES`, delta or sql.
+        pattern: what matches all files and no neighbour, if they have no dates; the table of a database.
+        written_at: when the newest file, or the last commit, was written.
+        ends: what asks a database for the least and the greatest value of a column.
     """
 
     paths: list[str]
@@ -38,10 +43,19 @@ class Sample:
     form: str
     table: Table
     pattern: str
+    written_at: datetime
+    ends: Ends = lambda _: []
 
 
 def sampled(given: Sequence[str]) -> Sample:
-    """Rows of the files that a person named: files, a folder, a pattern."""
+    """Rows of the files that a person named: files, a folder, a pattern; or of a table."""
+    if len(given) == 1 and is_database(given[0]):
+        address, name, rows, ends = database_rows(given[0])
+        return Sample([address], [0] * len(rows), "sql", _of_rows(rows), name, datetime.now(UTC), ends)
+    if len(given) == 1 and (Path(given[0]) / "_delta_log").is_dir():
+        path = Path(given[0]).absolute().as_posix()
+        rows, made_at = delta_rows(path)
+        return Sample([path], [0] * len(rows), "delta", _of_rows(rows), "", made_at)
     paths = sorted({path for each in given for path in _files(each)})
     if not paths:
         raise DefinitionError(
@@ -74,7 +88,14 @@ def sampled(given: Sequence[str]) -> Sample:
         if all(each.name in names for names in of_names)
     ]
     read = [at for at, table in zip(chosen, tables, strict=True) for _ in table.columns[0].values]
-    return Sample(paths, read, form, Table(columns, first.written), _pattern(given, paths))
+    return Sample(
+        paths,
+        read,
+        form,
+        Table(columns, first.written),
+        _pattern(given, paths),
+        datetime.fromtimestamp(max(Path(path).stat().st_mtime for path in paths), UTC),
+    )
 
 
 def _pattern(given: Sequence[str], paths: list[str]) -> str:
@@ -100,11 +121,6 @@ def _pattern(given: Sequence[str], paths: list[str]) -> str:
 
 def _files(given: str) -> Iterator[str]:
     path = Path(given)
-    if (path / "_delta_log").is_dir():
-        raise DefinitionError(
-            f"--from: {given} is a Delta table; write source=sources.table({given!r}, event_time=...) "
-            "into the definition of muntin new FOLDER"
-        )
     if path.is_dir():
         each = [str(one) for one in path.rglob("*") if one.is_file() and tells_format(str(one))]
     else:
@@ -143,7 +159,7 @@ def _parquet(path: str) -> list[dict[str, object]]:
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path) as file:
-        batch = next(file.iter_batches(batch_size=_ROWS), None)
+        batch = next(file.iter_batches(batch_size=ROWS), None)
         return batch.to_pylist() if batch is not None else []
 
 
@@ -153,10 +169,10 @@ def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]
     if text.lstrip().startswith("["):
         if not is_whole:
             raise DefinitionError(f"--from: {path} is one large array; write JSON lines, an object a line")
-        return [each for each in json.loads(text)[:_ROWS] if isinstance(each, dict)]
+        return [each for each in json.loads(text)[:ROWS] if isinstance(each, dict)]
     rows = []
     lines = text.splitlines()[: None if is_whole else -1]
-    for line in islice(lines, _ROWS):
+    for line in islice(lines, ROWS):
         try:
             row = json.loads(line) if line.strip() else None
         except ValueError:
@@ -167,7 +183,7 @@ def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]
 
 def _of_rows(rows: list[dict[str, object]]) -> Table:
     if not rows:
-        raise DefinitionError(f"--from: no rows of {', '.join(FORMATS)}; name a file that has rows")
+        raise DefinitionError("--from: there is no row; name a file or a table that has rows")
     names = [*dict.fromkeys(name for row in rows for name in row)]
     lines = [*range(1, len(rows) + 1)]
     return Table([Column(name, [row.get(name) for row in rows], lines) for name in names], {})

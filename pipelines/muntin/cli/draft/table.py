@@ -59,7 +59,8 @@ def table_of(text: str, *, is_whole: bool) -> Table:
     """The table that a text holds; `is_whole`: whether its last line is not cut."""
     lines = text.splitlines(keepends=True)[: None if is_whole else -1]
     delimiter, width, share = max(
-        ((each, *_width(lines[:500], each)) for each in _DELIMITERS), key=lambda best: (best[2], best[1])
+        ((each, *_width(lines[:500], each)) for each in _DELIMITERS),
+        key=lambda best: (best[2] >= 0.5, (best[1] - 1) * best[2]),  # noqa: PLR2004 - of most lines
     )
     if width < 2 or share < 0.5:  # noqa: PLR2004 - a table has two columns, in most of its lines
         raise DefinitionError(
