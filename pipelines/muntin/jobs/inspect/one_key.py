@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,7 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained
-from muntin.engine.windows import Combined
 from muntin.errors import DefinitionError
-from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.state.bound import Bound
@@ -32,6 +30,9 @@ from muntin.timeline.carried import from_note
 from muntin.timeline.closing import closing
 from muntin.timeline.history import Work
 from muntin.windows.kind import Window
+
+if TYPE_CHECKING:
+    from muntin.engine.windows import Combined
 
 ALL_US = (BEFORE_ALL, AFTER_ALL)
 
@@ -56,6 +57,8 @@ def combined_of_key(
     key_shards = shards(bound, replace(todo, work=work), "")
     if only is not None:
         key_shards = [replace(shard, number=0, count=1, only=only) for shard in key_shards[:1]]
+    from muntin.jobs.finalize.finalize_task import combined_shard  # and the engine
+
     return [combined_shard(shard) for shard in key_shards]
 
 

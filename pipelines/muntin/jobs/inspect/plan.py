@@ -12,7 +12,6 @@ from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.errors import SourceError
 from muntin.files.paths import AnyPath
-from muntin.jobs.accumulate.later_batches import foreseen
 from muntin.jobs.check import check_columns, check_suites
 from muntin.jobs.inputs.changed_past import changed_past
 from muntin.jobs.inputs.inputs import difference, inputs_of_each, other_versions
@@ -133,7 +132,7 @@ def plan(
         check_suites(bound)
     if check:
         check_columns(bound, given)
-    if more := foreseen(bound, given, _anew(intervals, batches)) if check else {}:
+    if more := _foreseen(bound, given, _anew(intervals, batches)) if check else {}:
         intervals, why = sorted({*intervals, *more}), why | more
         batches, given = _batches(bound, intervals, why)
     anew = _anew(intervals, batches, missing=True)
@@ -154,6 +153,14 @@ def _anew(
     """The batches that are new or have changed; batches without files, too, if they count."""
     kinds = ("new", "changed", *(["missing"] if missing else []))
     return [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading in kinds]
+
+
+def _foreseen(bound: Bound, given: Inputs, anew: Sequence[Interval]) -> dict[Interval, str]:
+    if bound.source.changes is None:
+        return {}
+    from muntin.jobs.accumulate.later_batches import foreseen  # and what reads rows
+
+    return foreseen(bound, given, anew)
 
 
 def _batches(
