@@ -34,6 +34,21 @@ def test_a_run_that_published_nothing() -> None:
     ]
 
 
+def test_the_batches_of_the_rows_are_named() -> None:
+    starts = [hours(at).start_us for at in range(7)]
+    quality = (
+        report(check()) | {"culprits": starts[:1]},
+        report(check(), window="hour") | {"culprits": starts},
+        report(check(), window="x"),
+    )
+    told = [message(run(6, published=None, quality=some), ()).text.splitlines() for some in (quality, quality[:1], quality[2:])]
+    whose = [[line for line in lines if line.startswith("the failing windows are made of")] for lines in told]
+    assert whose[0] == [
+        "the failing windows are made of 7 batches: 2024-01-01, 2024-01-01T01:00, 2024-01-01T02:00, 2024-01-01T03:00, 2024-01-01T04:00, ..."
+    ]
+    assert whose[1:] == [["the failing windows are made of 1 batch: 2024-01-01"], []]
+
+
 def test_a_warning_says_that_the_data_was_published() -> None:
     warned = run(quality=(report(check("warning")),), published={"day": (0, 1), "hour": ()}, link=LINK)
     told = message(warned, findings(to("alerts"), warned))

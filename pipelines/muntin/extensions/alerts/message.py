@@ -273,6 +273,9 @@ def _data(run: Run, findings: Sequence[Finding]) -> Iterator[Part]:
             else ""
         )
         yield Part(f"nothing was published; {stays or 'nothing was published before'}")
+        if starts := sorted({start for report in run.quality for start in report.get("culprits", ())}):
+            named = ", ".join(map(spell_instant, starts[:_PLACES])) + (", ..." if starts[_PLACES:] else "")
+            yield Part(f"the failing windows are made of {many(len(starts), 'batch')}: {named}")
     else:
         windows = run.published or {}
         published_windows = ", ".join(
