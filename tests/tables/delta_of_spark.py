@@ -32,6 +32,13 @@ CHANGED = (
     "RESTORE TABLE {t} TO VERSION AS OF 3",
 )
 RENAMED = ("RENAME {t} x y", MORE, "DELETE FROM {t} WHERE id = 2")
+IN_PARTITIONS = (
+    "RENAME {t} x y",
+    "RENAME {t} city town",
+    f"INSERT INTO {{t}} VALUES (100, {AT}, 0.5, 'a/b=c#d%41 é'), (101, {AT}, 1.5, NULL), (102, {AT}, 2.5, 'c1')",
+    "DELETE FROM {t} WHERE id IN (2, 7)",
+    "DELETE FROM {t} WHERE town = 'c0'",
+)
 
 
 class Table(NamedTuple):
@@ -81,7 +88,11 @@ TABLES: Mapping[str, Table] = {
         insert="INSERT INTO {t} SELECT id, timestamp_ntz'2024-05-01 10:00:00', cast(id AS double) FROM range(0, 9, 1, 1)",
     ),
     "variant": Table(PLAIN, (), "id", "(id BIGINT, at TIMESTAMP, v VARIANT)", f"INSERT INTO {{t}} SELECT 1, {AT}, parse_json('[1]')"),
-    "mapped in partitions": Table(f"{PLAIN}, {BY_NAME}", form="PARTITIONED BY (city)"),
+    "mapped in partitions": Table(f"{MARKED}, {BY_NAME}", IN_PARTITIONS, "y", form="PARTITIONED BY (city)"),
+    "mapped by number in partitions": Table(
+        f"{MARKED}, delta.columnMapping.mode = 'id', delta.enableChangeDataFeed = true", IN_PARTITIONS, "y", form="PARTITIONED BY (city)"
+    ),
+    "mapped later in partitions": Table(PLAIN, ("MAP {t}", *IN_PARTITIONS), "y", form="PARTITIONED BY (city)"),
 }
 PROGRAM = """
 import json, sys
@@ -104,6 +115,7 @@ def alter(what, table, names):
         structs = [field["type"] for field in schema["fields"] if isinstance(field["type"], dict)]
         for field in [*schema["fields"], *(inner for struct in structs for inner in struct.get("fields", []))]:
             field["name"] = names[1] if field["name"] == names[0] else field["name"]
+        metadata["partitionColumns"] = [names[1] if each == names[0] else each for each in metadata["partitionColumns"]]
     metadata["schemaString"] = json.dumps(schema)
     lines = [{"commitInfo": {"operation": what, "timestamp": 0}}, {"metaData": metadata}, *written]
     commits[-1].with_name(f"{int(commits[-1].stem) + 1:020d}.json").write_text("\\n".join(map(json.dumps, lines)))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, list[float | None]]
 START = datetime(2024, 5, 1, tzinfo=UTC)
-REFUSED = {"variant": "variantType", "mapped in partitions": r"it is partitioned, and its columns have other names"}
+REFUSED = {"variant": "variantType"}
 READ = [name for name in TABLES if name not in REFUSED]
 STEPWISE = ["marked", "marked and fed", "mapped by name and fed"]
 
@@ -104,6 +104,23 @@ def wanted(values: list[float | None]) -> list[float]:
 def test_a_table_is_read_as_spark_reads_it(tables: tuple[Path, Values], tmp_path: Path, name: str) -> None:
     folder, right = tables
     assert values(made(folder, name, tmp_path), tmp_path / "state") == wanted(right[name])
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name.startswith("mapped") and "partitions" in name])
+def test_partitions_under_other_names_are_those_of_the_log(tables: tuple[Path, Values], tmp_path: Path, name: str) -> None:
+    source = sources.table(str(made(tables[0], name, tmp_path)), event_time="at")
+    results = {"ids": agg.collect_sorted("id")}
+    towns = Pipeline(
+        name="p", source=source, windows={"day": windows.tumbling("1d")}, keys=["town"], aggregates=results, schedule="1d", start=START
+    )
+    run(towns, root=tmp_path / "state", start=START, end=at(24))
+    ids = {row["town"]: row["ids"] for row in read(towns, "day", root=tmp_path / "state").to_pylist()}
+    assert ids == {
+        None: [101],
+        "a/b=c#d%41 é": [100],
+        "c1": [*(number for number in range(1, 30, 3) if number != 7), 102],
+        "c2": [number for number in range(2, 30, 3) if number != 2],
+    }
 
 
 @pytest.mark.parametrize("name", REFUSED)

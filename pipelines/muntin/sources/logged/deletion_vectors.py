@@ -33,7 +33,7 @@ _OF_PYTHON = bytes.maketrans(_Z85, _PYTHONS)
 _UUID = 20  # signs of a UUID in Z85
 _MAGIC = (1681511377).to_bytes(4, "little")
 _SIZE = 4  # bytes of the size before a vector in a file, and of the checksum behind it
-_ROWS = re.compile(r"#(without|only)=([^&]*)(?:&not=(.*))?")
+_ROWS = re.compile(r"#(without|only)=([^&#]*)(?:&not=([^#]*))?(?:#in/.*)?")
 _KEPT_BYTES = 2**24
 _SELECTED: WeightedCache[str, tuple[str, int]] = WeightedCache(_KEPT_BYTES, lambda each: len(each[0]))
 """Address -> bits of the rows that its first word names, and the number of the last bit, which is 0.
@@ -61,7 +61,7 @@ def vector(line: Mapping[str, Any], path: str, root: str) -> str:
 
 def rows_sql(paths: Sequence[str]) -> str:
     """The condition on the rows of files, in the order of the files; "" if all rows are meant."""
-    some = [(at, path) for at, path in enumerate(paths) if file_of(path) != path]
+    some = [(at, path) for at, path in enumerate(paths) if _ROWS.fullmatch(path, len(file_of(path)))]
     cases = " ".join(f"WHEN {at} THEN {_one(path)}" for at, path in some)
     return f"CASE {FILE_NUMBER} {cases} ELSE true END" if some else ""
 

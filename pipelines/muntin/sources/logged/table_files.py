@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from urllib.parse import quote
 
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
@@ -24,6 +25,7 @@ from muntin.sources.listing import SourceFile
 from muntin.sources.logged.deletion_vectors import vector_files
 from muntin.sources.logged.log import Added, Commit, Log
 from muntin.sources.logged.table_changes import Step, last_steps, steps_of
+from muntin.sources.logged.table_layout import NULL
 from muntin.sources.tables import TableSource
 
 Stepped = list[tuple[Added, Step]]
@@ -49,7 +51,13 @@ def table_files(
         log.check(source, [each for each, _ in stepped])
         steps = last_steps(stepped)
         files_of_interval[interval] = [
-            SourceFile(log.address(each), each.size, 0, versions, step=step if source.changes else None)
+            SourceFile(
+                log.address(each) + _in_partition(source, each),
+                each.size,
+                0,
+                versions,
+                step=step if source.changes else None,
+            )
             for each, step in steps
         ]
     _check_there(source, log, files_of_interval)
@@ -82,7 +90,19 @@ def files_now(source: TableSource) -> list[SourceFile]:
     log = log_of(source)
     held = log.held(source, log.newest)
     log.check(source, held)
-    return [SourceFile(log.address(each), each.size, 0, log.named([log.newest])) for each in held]
+    return [
+        SourceFile(log.address(each) + _in_partition(source, each), each.size, 0, log.named([log.newest]))
+        for each in held
+    ]
+
+
+def _in_partition(source: TableSource, added: Added) -> str:
+    """The end of the address of a file whose folders name no partition: columns have other names there."""
+    values = {
+        each.name: added.partition.get(each.names[0]) for each in source.numbered if each.name in source.hive
+    }
+    folders = (f"{name}={quote(value, safe='') if value else NULL}/" for name, value in values.items())
+    return f"#in/{''.join(folders)}" if values else ""
 
 
 def _by_interval(log: Log, intervals: Sequence[Interval]) -> Mapping[Interval, list[int]]:

@@ -42,7 +42,7 @@ _SQL = {
 }
 _DECIMAL = re.compile(r"decimal\(\d+, ?\d+\)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_NULL = "__HIVE_DEFAULT_PARTITION__"
+NULL = "__HIVE_DEFAULT_PARTITION__"
 # What a reader must know of Delta, and that changes nothing where only added files of Parquet are read.
 _READ = {
     "timestampNtz",
@@ -117,7 +117,7 @@ def layout(root: str) -> Layout:
         types,
         tuple(metadata.partition_columns),
         frozenset(features or ()),
-        _mapped(fields, by_number=mode == "id") if mapped else (),
+        _mapped(fields, metadata.partition_columns, by_number=mode == "id") if mapped else (),
         dict(metadata.configuration),
     )
 
@@ -127,12 +127,6 @@ def check_layout(source: TableSource, table_layout: Layout) -> None:
 
     Features of Delta that are not known here are refused.
     """
-    if table_layout.mapped and table_layout.partitions:
-        raise SourceError(
-            f"{source.path}: it is partitioned, and its columns have other names in its files"
-            " (delta.columnMapping.mode), which sources.table cannot read together; read it with"
-            " sources.spark(...), or cluster the table instead (CLUSTER BY)"
-        )
     if unknown := sorted(table_layout.features - _READ):
         raise SourceError(
             f"{source.path}: to read it takes Delta's {', '.join(unknown)}, which sources.table does not"
@@ -175,14 +169,14 @@ def _interval_us(text: str) -> int | None:
 
 
 def check_folders(source: TableSource, added: Iterable[Added]) -> None:
-    """Refuse a file whose folders do not say what the log says of its partition.
+    """Refuse a file whose folders do not say what the log says of its partition, where they are to say it.
 
     `source`: with the columns of its table.
     """
-    for each in added:
+    for each in added if not source.numbered else ():
         parts = dict(part.split("=", 1) for part in each.path.split("/")[:-1] if "=" in part)
         for name in source.hive:
-            here = None if parts.get(name) in (None, _NULL) else unquote(parts[name])
+            here = None if parts.get(name) in (None, NULL) else unquote(parts[name])
             if name not in parts or here != (each.partition.get(name, here) or None):
                 raise SourceError(
                     f"{source.path}/{each.path}: lies in no folder that says"
@@ -213,8 +207,12 @@ def with_columns_of(source: TableSource, table_layout: Layout) -> TableSource:
     )
 
 
-def _mapped(fields: Sequence[Mapping[str, Any]], *, by_number: bool) -> tuple[NumberedField, ...]:
-    """Columns or members as files have them. `by_number`: whether they are looked for by number."""
+def _mapped(
+    fields: Sequence[Mapping[str, Any]], partitions: Sequence[str] = (), *, by_number: bool
+) -> tuple[NumberedField, ...]:
+    """Columns or members as files have them. `by_number`: whether they are looked for by number; not those
+    that are in no file.
+    """
 
     def field(name: str, facts: Mapping[str, Any], kind: Any) -> NumberedField:  # noqa: ANN401 - JSON
         inner = kind if isinstance(kind, dict) else {}
@@ -223,7 +221,9 @@ def _mapped(fields: Sequence[Mapping[str, Any]], *, by_number: bool) -> tuple[Nu
         return NumberedField(
             facts.get("delta.columnMapping.id", -1) if by_number else -1,
             name,
-            () if by_number else (facts.get("delta.columnMapping.physicalName", name),),
+            (facts.get("delta.columnMapping.physicalName", name),)
+            if name in partitions or not by_number
+            else (),
             within or tuple(field("", {}, each) for each in parts),
         )
 

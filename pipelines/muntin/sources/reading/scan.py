@@ -119,7 +119,7 @@ def _files(source: Source, paths: Sequence[str], read_as: ReadAs, *, named: bool
     files = files_sql(source, paths)
     name = f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
-        return _parquet(source, paths, name, rows, named=named)
+        return _parquet(source, paths, name, rows, named=named or bool(source.hive))
     if source.format == "csv":
         typed = _typed_csv(read_as.types or read_types(source))
         return _by_path(
@@ -159,7 +159,7 @@ def _parquet(source: Source, paths: Sequence[str], name: str, rows: range | None
         if in_part(files):
             from muntin.sources.logged.deletion_vectors import rows_sql
 
-            conditions.append(rows_sql(files))
+            conditions += filter(None, [rows_sql(files)])
             if named:  # a file may be read twice, for other rows
                 table = f"(SELECT *, {FILE_NUMBER}, {ROW} FROM {table})"
                 path = f"([{', '.join(map(literal, files))}])[{FILE_NUMBER}::BIGINT + 1]"
