@@ -40,7 +40,7 @@ class Kernel:
         return self.code()(*given)
 
     def code(self) -> Callable[..., Any]:
-        """What numba makes of it, and of the kernels that it calls, which numba has to see as its own."""
+        """Machine code of the loop, and of the kernels that it calls, which numba has to see as its own."""
         if self._code is None:
             from numba import njit
 
