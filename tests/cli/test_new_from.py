@@ -51,7 +51,7 @@ def test_a_german_export_of_a_file_a_day(muntin: Muntin, tmp_path: Path) -> None
         'schedule="@daily"',
     ):
         assert line in text
-    assert '"max_value": 2206.5' in (project / "expectations/day.json").read_text()
+    assert '"max_value": 2207' in (project / "expectations/day.json").read_text()
     assert muntin("check", str(project / "dags/shop.py")).status == 0
     days = days_of(project, tmp_path, "2024-05-13", "2024-05-16")
     assert {(day["Filiale"], float(str(day["sum_betrag"]))) for day in days} == {("Köln", 3328.5), ("Bonn", 37.5)}
@@ -206,3 +206,10 @@ def test_a_month_in_words() -> None:
     times = times_of("date", ["Jan 1 2000", "Feb 1 2000"])
     assert times is not None
     assert times.arguments == {"format": "%b %d %Y"}
+
+
+def test_instants_of_nanoseconds(muntin: Muntin, tmp_path: Path) -> None:
+    at = pa.array([datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 5, 2, tzinfo=UTC)]).cast(pa.timestamp("ns"))
+    pq.write_table(pa.table({"at": at, "level": [3, 1]}), tmp_path / "a.parquet")
+    assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.parquet")).status == 0
+    assert 'sources.at("at"' in (tmp_path / "p/dags/p.py").read_text()

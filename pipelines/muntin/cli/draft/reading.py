@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli.draft.paths import dated, patterns_of
-from muntin.cli.draft.stored import ROWS, Ends, database_rows, delta_rows, is_database
+from muntin.cli.draft.stored import ROWS, Ends, database_rows, delta_rows, is_database, plain_rows
 from muntin.cli.draft.table import Column, Table, decoded, table_of
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import SHEET, Dialect
@@ -160,7 +160,7 @@ def _parquet(path: str) -> list[dict[str, object]]:
 
     with ParquetFile(path) as file:
         batch = next(file.iter_batches(batch_size=ROWS), None)
-        return batch.to_pylist() if batch is not None else []
+        return plain_rows(batch) if batch is not None else []
 
 
 def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]:

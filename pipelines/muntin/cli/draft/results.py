@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 
@@ -51,7 +52,9 @@ def results(
     late = f', grace="{grace}"' if grace else ""
     sizes = _sizes(time)
     lines += [cut(f"# {remark}")] if remark else []
-    made_of = ", ".join(f'"{name}": windows.tumbling("{size}"{late})' for name, size in sizes.items())
+    made_of = ", ".join(
+        f'"{name}": windows.tumbling("{size}"{_zone(size)}{late})' for name, size in sizes.items()
+    )
     window = window_of(time)
     lines += [f"windows={{{made_of}}},", "aggregates={", '    "row_count": agg.count(),']
     for each, (name, column) in zip(sums, _names(sums), strict=True):
@@ -60,11 +63,16 @@ def results(
         why = "it adds up, by its name" if way == "sum" else "no name of money or a count, so no sum"
         lines += [
             cut(f"    # {each.line()}: {number.why if number else ''}; {why}"),
-            f'    "{way}_{name}": agg.{way}({spelled(column.removesuffix("::DOUBLE"))}),',
+            f'    "{way}_{name}": agg.{way}({spelled(column)}),',
             f'    "lowest_{name}": agg.min({spelled(column)}),',
             f'    "highest_{name}": agg.max({spelled(column)}),',
         ]
     return [*lines, "},", f'expectations={{"{window}": "expectations/{window}.json"}},']
+
+
+def _zone(size: str) -> str:
+    """The zone of weeks, which begin on Monday in a zone."""
+    return ', timezone="UTC"' if size == "7d" else ""
 
 
 def _names(sums: Sequence[Looked]) -> list[tuple[str, str]]:
@@ -74,9 +82,7 @@ def _names(sums: Sequence[Looked]) -> list[tuple[str, str]]:
         plain = re.sub(r"[^a-z0-9]+", "_", each.name.lower()).strip("_") or "value"
         if any(plain == other for other, _ in names):
             plain += f"_{len(names) + 1}"
-        is_decimal = each.number is not None and each.number.sql.startswith("DECIMAL")
-        # pandas compares no decimals with the numbers of a suite
-        names.append((plain, f'"{each.name}"' + "::DOUBLE" * is_decimal))
+        names.append((plain, f'"{each.name}"'))
     return names
 
 
@@ -88,13 +94,13 @@ def checks(key: Sequence[Looked], sums: Sequence[Looked]) -> list[dict[str, obje
     for each, (name, _) in zip(sums, _names(sums), strict=True):
         values = each.number.values if each.number else ()
         lowest, highest = min(values), max(values)
-        width = (
-            (highest - lowest) or abs(highest) or 1.0
-        )  # some rows were looked at: the next may lie outside
-        least = lowest - width if lowest < 0 else 0.0
+        # some rows were looked at: those of the next day may lie outside
+        width = (highest - lowest) or abs(highest) or 1.0
+        # decimals are compared with whole numbers without Spark
+        least, most = math.floor(lowest - width) if lowest < 0 else 0, math.ceil(highest + width)
         notes = f"{len(values)} rows that were read had {lowest:g} to {highest:g}; set it by what may be"
         for end in ("lowest", "highest"):
-            bounds = {"column": f"{end}_{name}", "min_value": least, "max_value": highest + width}
+            bounds = {"column": f"{end}_{name}", "min_value": least, "max_value": most}
             checked.append(
                 {
                     "type": "expect_column_values_to_be_between",

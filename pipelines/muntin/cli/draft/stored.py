@@ -6,8 +6,12 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROWS = 10_000
 Ends = Callable[[str], list[object]]
@@ -18,6 +22,22 @@ def is_database(given: str) -> bool:
     return given.startswith("env:") or ("://" in given and not given.startswith(("s3:", "file:")))
 
 
+def plain_rows(table: pa.Table | pa.RecordBatch) -> list[dict[str, object]]:
+    """Rows as values of Python: instants of nanoseconds are cut off to microseconds."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.timestamp("us", field.type.tz))
+        if pa.types.is_timestamp(field.type) and field.type.unit == "ns"
+        else field
+        for field in table.schema
+    ]
+    columns = [
+        column.cast(field.type, safe=False) for column, field in zip(table.columns, fields, strict=True)
+    ]
+    return pa.table(columns, schema=pa.schema(fields)).to_pylist()  # type: ignore[no-any-return]
+
+
 def delta_rows(path: str) -> tuple[list[dict[str, object]], datetime]:
     """Some rows of a Delta table, and when its last commit was made."""
     from deltalake import DeltaTable
@@ -25,7 +45,7 @@ def delta_rows(path: str) -> tuple[list[dict[str, object]], datetime]:
 
     try:
         table = DeltaTable(path)
-        rows = table.to_pyarrow_dataset().head(ROWS).to_pylist()
+        rows = plain_rows(table.to_pyarrow_dataset().head(ROWS))
         made_ms = table.history(1)[0]["timestamp"]
     except (DeltaError, OSError, ValueError) as wrong:
         raise DefinitionError(
@@ -57,4 +77,4 @@ def _asked(address: str, query: str) -> list[dict[str, object]]:
     from muntin import sources
 
     source = sources.sql(address, query, event_time=None)  # type: ignore[arg-type]  # a table has none
-    return source.fetch().read_all().to_pylist()  # type: ignore[no-any-return]
+    return plain_rows(source.fetch().read_all())
