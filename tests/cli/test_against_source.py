@@ -47,6 +47,8 @@ BOUNDED = {
     "month": windows.cumulating("1mo", step="1d"),
     "two_days": windows.trailing(days=2, timezone=NEW_YORK),
     "evening": windows.trailing(hours=5, every="1d"),
+    "visit": windows.session("20m", grace="2h"),
+    "split": windows.session("40m", touching="split", allowed_lateness="1d"),
 }
 RESULTS = {
     "n": agg.count(),
@@ -62,6 +64,11 @@ RESULTS = {
     "width": agg.stddev("v", population=True),
     "first": agg.first("v", where="x > 0.5"),
     "last": agg.last("x"),
+    "different": agg.count("x", distinct=True),
+    "all": agg.all_of("v > 1"),
+    "any": agg.any_of("v > 7", where="x > 0.2"),
+    "some": agg.any_value("v"),
+    "latest": agg.last("v", ignore_nulls=True),
     "middle": agg.median("v"),
     "share": "high / n",
 }
@@ -147,6 +154,8 @@ def test_a_falsified_window_is_found(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_it_compared_and_what_not(muntin: Muntin, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Path(project.file).read_text(encoding="utf-8").replace('windows.session("2h")', 'windows.session("2h", max_length="1d")')
+    Path(project.file).write_text(text, encoding="utf-8")
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     monkeypatch.setenv("MUNTIN_SEED", "4711")
     said = muntin(*project.arguments("doctor", "--against-source", "50"))
@@ -175,15 +184,17 @@ def test_rows_that_are_not_as_they_were_read_are_not_judged(tmp_path: Path) -> N
     assert {each.not_judged.partition(": ")[2] for each in said.drawn} == {"", "a file has another size"}
 
 
-NOT_KNOWN = {"all_time", "arrival", "between", "given", "progressive_sort", "session", "unique_sliding", "while_", "while_same"}
+NOT_KNOWN = {"all_time", "arrival", "between", "given", "progressive_sort", "unique_sliding", "while_", "while_same"}
 
 
 def test_each_kind_and_each_aggregate_is_judged_or_named(tmp_path: Path) -> None:
     """What the oracle does not know is `None` for it, and `left_out` of a verdict."""
     assert {kind.name for kind in KINDS if same_kind(kind.window) is None} == NOT_KNOWN
     calls = [row for row in (*ROWS, *CARRYING) if same_aggregate(row.made())]
-    assert {row.name for row in calls} == {*CALLS}
-    pipeline = shop(tmp_path, windows={"hour": BOUNDED["hour"], "visit": windows.session("1h")}, aggregates={"m": agg.mode("v")})
+    assert {row.made().name for row in calls} == {call.make("x").name for call in CALLS}
+    pipeline = shop(
+        tmp_path, windows={"hour": BOUNDED["hour"], "visit": windows.session("1h", max_length="2h")}, aggregates={"m": agg.mode("v")}
+    )
     said = against_source(pipeline, root=ran(pipeline, tmp_path), count=5, seed=1)
     assert said.left_out == [("m", "the oracle does not know mode(v)"), ("visit", "the oracle does not know this kind")]
     assert (said.compared, {each.window for each in said.drawn}) == ({"hour": []}, {"hour"})

@@ -24,7 +24,7 @@ from muntin.jobs.state.forgotten import hashed
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.testing.against_source.same_words import Question, questions, same_kind
 from muntin.testing.against_source.source_rows import NotJudgedError, rows_of_batch, why_not
-from muntin.testing.oracle import Alone, Batch, RightClosed, judge
+from muntin.testing.oracle import Alone, Batch, RightClosed, Session, judge
 
 DIGITS = 1e-9
 FAR = 2**62
@@ -114,10 +114,11 @@ def against_source(pipeline: Pipeline, *, root: str | AnyPath, count: int, seed:
 
 def _results_left_out(bound: Bound) -> list[tuple[str, str]]:
     """The results that the oracle does not know, of all windows."""
+    asked = questions(bound.pipeline)
     unknown = [
         (name, f"the oracle does not know {each}")
         for name, each in bound.pipeline.row_aggregates.items()
-        if name not in questions(bound.pipeline)
+        if name not in asked
     ]
     return unknown + [(name, "SQL over results") for name in bound.pipeline.derived]
 
@@ -189,9 +190,10 @@ def _batches(asked: _Asked, drawn: Drawn) -> set[int]:
     if position in work.positions:
         drawn.not_judged = "it waits for muntin run, which derives it anew"
         return set()
-    over = drawn.end_us + _grace(asked.kind) + asked.lateness_us + isinstance(asked.kind, RightClosed)
+    low, high = _times(asked.kind, drawn)
+    over = high + 1 + _grace(asked.kind) + asked.lateness_us
     last = max(position, int(np.searchsorted(asked.pending.watermarks_us, over)))
-    may = (batches.end_us > drawn.start_us) | (batches.newest_us >= drawn.start_us)
+    may = (batches.end_us > low) | (batches.newest_us >= low)
     return {*batches.start_us[: last + 1][may[: last + 1]].tolist()}
 
 
@@ -200,17 +202,21 @@ def _grace(kind: Any) -> int:  # noqa: ANN401 - the oracle's kinds have it here 
     return kind.grace if hasattr(kind, "grace") else _grace(inner)
 
 
+def _times(kind: Any, drawn: Drawn) -> tuple[int, int]:  # noqa: ANN401 - of the oracle
+    """The first and the last event time at which a row may decide about a window."""
+    if isinstance(kind, Session):  # a row as near as the gap would be of it
+        return drawn.start_us - kind.gap, drawn.end_us
+    right = isinstance(kind, RightClosed)
+    return drawn.start_us + right, drawn.end_us - 1 + right
+
+
 def _table(asked: Mapping[str, _Asked], drawn: Sequence[Drawn], some: Sequence[int]) -> pa.Table:
     """The drawn windows with these numbers, as rows are looked for: both bounds inside."""
-    right = [isinstance(asked[drawn[at].window].kind, RightClosed) for at in some]
+    times = [_times(asked[drawn[at].window].kind, drawn[at]) for at in some]
     columns = {
         "number": pa.array(some, pa.int64()),
-        "low": pa.array(
-            [drawn[at].start_us + more for at, more in zip(some, right, strict=True)], pa.int64()
-        ),
-        "high": pa.array(
-            [drawn[at].end_us - 1 + more for at, more in zip(some, right, strict=True)], pa.int64()
-        ),
+        "low": pa.array([low for low, _ in times], pa.int64()),
+        "high": pa.array([high for _, high in times], pa.int64()),
     }
     first = asked[drawn[some[0]].window]
     schema = first.pending.published.snapshot.schema
@@ -237,7 +243,9 @@ def _compare(
     aggregates: dict[str, Callable[[Any], Any]] = {"rows": len, **results}
     try:
         said = judge(
-            Alone(asked.kind, drawn.start_us, drawn.end_us),
+            Alone(asked.kind, drawn.start_us, drawn.end_us)
+            if hasattr(asked.kind, "windows_for")
+            else asked.kind,
             [batch for _, batch in held],
             aggregates,
             watermark=bound.pipeline.watermark_policy,
@@ -248,10 +256,12 @@ def _compare(
     except (ArithmeticError, TypeError, ValueError) as wrong:
         drawn.not_judged = f"the oracle cannot compute with these values ({wrong})"
         return
-    if not said.published:
+    bounds = (drawn.start_us, drawn.end_us)
+    same_bounds = [each for each in said.published if (each["window_start"], each["window_end"]) == bounds]
+    if not same_bounds:
         drawn.differs.append("by the source there is no such window")
         return
-    [row] = said.published
+    [row] = same_bounds
     drawn.rows = row["rows"]
     closing = held[row["batch"]][0]
     if closing != drawn.batch_us:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from muntin import aggregates as agg
@@ -22,26 +22,48 @@ from muntin.windows.kinds.calendar import Calendar, HalfMonths
 from muntin.windows.kinds.cumulating import Cumulating
 from muntin.windows.kinds.last_part import LastPart
 from muntin.windows.kinds.right_closed import RightClosed
+from muntin.windows.kinds.session import Session
 from muntin.windows.kinds.sliding import Sliding
 from muntin.windows.kinds.trailing import Trailing
 from muntin.windows.kinds.tumbling import Tumbling
 
-CALLS: Mapping[str, Callable[[str], Aggregate]] = {
-    "count": lambda of: agg.count(of or None),
-    "count_if": agg.count_if,
-    "sum": agg.sum,
-    "mean": agg.mean,
-    "min": agg.min,
-    "max": agg.max,
-    "variance": agg.variance,
-    "stddev": agg.stddev,
-    "first": agg.first,
-    "last": agg.last,
-}
-POPULATION: Mapping[str, Callable[[str], Aggregate]] = {
-    "variance": lambda of: agg.variance(of, population=True),
-    "stddev": lambda of: agg.stddev(of, population=True),
-}
+
+class Call(NamedTuple):
+    """A call of an aggregate that the oracle knows.
+
+    Attributes:
+        oracle: the name that the oracle has for it.
+        make: from the SQL that it is about to the aggregate.
+        population: whether it is of a population.
+        more: what the aggregate says behind that SQL.
+    """
+
+    oracle: str
+    make: Callable[[str], Aggregate]
+    population: bool = False
+    more: str = ""
+
+
+CALLS = (
+    Call("count", lambda of: agg.count(of or None)),
+    Call("count_distinct", lambda of: agg.count(of, distinct=True)),
+    Call("count_if", agg.count_if),
+    Call("sum", agg.sum),
+    Call("mean", agg.mean),
+    Call("min", agg.min),
+    Call("max", agg.max),
+    Call("all_of", agg.all_of),
+    Call("any_of", agg.any_of),
+    Call("variance", agg.variance),
+    Call("variance", lambda of: agg.variance(of, population=True), population=True),
+    Call("stddev", agg.stddev),
+    Call("stddev", lambda of: agg.stddev(of, population=True), population=True),
+    Call("first", agg.first),
+    Call("last", agg.last),
+    Call("any_value", agg.any_value),
+    Call("any_value", lambda of: agg.first(of, ignore_nulls=True), more=", ignore_nulls"),
+    Call("last_value", lambda of: agg.last(of, ignore_nulls=True), more=", ignore_nulls"),
+)
 _YEAR = 12
 
 
@@ -77,6 +99,8 @@ def same_kind(kind: Any) -> Any | None:  # noqa: ANN401, C901, PLR0911 - kinds o
             where = _name(kind.zone)
             monday = 4 * DAY if where != "UTC" and kind.size_us % (7 * DAY) == 0 else 0
             return oracle.Tumbling(kind.size_us, kind.grace_us, kind.align_us - monday, where)
+        case Session() if type(kind) is Session:  # others may reach back through all of history
+            return oracle.Session(kind.gap_us, kind.grace_us, kind.touching)
     return None
 
 
@@ -122,10 +146,10 @@ def questions(pipeline: Pipeline) -> dict[str, Question]:
 def same_aggregate(aggregate: Any, column: int = 0) -> Question | None:  # noqa: ANN401 - of a definition
     """The aggregate as the oracle has it: where the call of this name gives the same, field by field."""
     plain, where = replace(aggregate, unit="", comment=""), aggregate.fields[0].where
-    for calls in (CALLS, POPULATION):
+    condition = f"coalesce(({where}), false)" if where else "true"
+    for call in CALLS:
         with suppress(DefinitionError):  # as of `DISTINCT x`
-            call = calls.get(aggregate.name)
-            if call and call(aggregate.of).only(where or None) == plain:
-                condition = f"coalesce(({where}), false)" if where else "true"
-                return Question(aggregate.name, calls is POPULATION, aggregate.of or "1", condition, column)
+            of = aggregate.of.removesuffix(call.more)
+            if call.make(of).only(where or None) == plain:
+                return Question(call.oracle, call.population, of or "1", condition, column)
     return None

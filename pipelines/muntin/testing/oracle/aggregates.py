@@ -1,4 +1,4 @@
-"""Ten aggregates over the rows of one window, nulls and NaN as SQL (DuckDB) has them."""
+"""The commonest aggregates over the rows of one window, nulls and NaN as SQL (DuckDB) has them."""
 
 import math
 import statistics
@@ -26,6 +26,8 @@ class Agg:
         values = [value for value in every if value is not None]
         if self.name == "count":
             return len(values)
+        if self.name == "count_distinct":
+            return len({nan_greatest(value) for value in values})
         if self.name == "count_if":
             return sum(1 for value in values if value)
         return self.over(values) if values else None
@@ -42,6 +44,14 @@ class Agg:
                 return min(values, key=nan_greatest)
             case "max":
                 return max(values, key=nan_greatest)
+            case "all_of":
+                return all(values)
+            case "any_of":
+                return any(values)
+            case "any_value":
+                return values[0]
+            case "last_value":
+                return values[-1]
             case "variance":
                 return self.variance(values)
             case "stddev":
