@@ -59,6 +59,8 @@ def test_a_form_publishes_it_with_a_reason(project: Project, verdict: str) -> No
     assert f'href="publish?verdict={verdict}"' in asked.get("/pipeline/sensors/now").text
     page = asked.get(f"/pipeline/sensors/publish?verdict={verdict}").text
     assert "expect_column_values_to_be_between" in page
+    made_of = "The failing windows are made of 2 batches: 2020-01-01, 2020-01-02<"
+    assert [made_of in text for text in (page, asked.get("/pipeline/sensors/suites").text)] == [True, True]
     assert 'name="reason" required' in page
 
     unreasoned = asked.post("/pipeline/sensors/publish", data={"verdict": verdict}, headers=SAME)
