@@ -55,7 +55,7 @@ class Looked:
     def line(self, row: int = 0) -> str:
         """A cell and where it stands, for a comment."""
         cell = " ".join(str(self.cells[row]).split())[:40]
-        return f"{cell} in line {self.column.lines[self.rows[row]]}"
+        return f"{cell} in {self.column.place} {self.column.lines[self.rows[row]]}"
 
 
 def looked_at(column: Column, marks: Marks, *, is_text: bool, is_split_by_comma: bool) -> Looked:
@@ -95,7 +95,7 @@ def _look(
         if times and "unit" in times.arguments:
             return times, None
         sql = "BIGINT" if kinds == {int} else "DECIMAL" if kinds == {Decimal} else "DOUBLE"
-        return None, Number(sql, "numbers of the file", tuple(float(str(each)) for each in cells))
+        return None, Number(sql, "numbers as they are", tuple(float(str(each)) for each in cells))
     return None, None
 
 

@@ -91,14 +91,10 @@ def number_of(  # noqa: PLR0911 - a spelling each
         if max(len(each[1]) for each in parts if each) > _MOST_DIGITS:
             return Number("VARCHAR", "more digits than a BIGINT has")
         return Number("BIGINT", "whole numbers", values)
-    if digits <= _MOST_DECIMALS and (
-        MONEY.search(name) or {len(each[2] or "") for each in parts if each} == {2}
-    ):
-        return Number(
-            f"DECIMAL(18, {digits})",
-            f"money, by its name or its {digits} decimals; more would be rounded",
-            values,
-        )
+    is_money = MONEY.search(name) is not None
+    if digits <= _MOST_DECIMALS and (is_money or {len(each[2] or "") for each in parts if each} == {2}):
+        why = "money, by its name" if is_money else "two decimals in each row, as of money"
+        return Number(f"DECIMAL(18, {digits})", f"{why}; more decimals would be rounded", values)
     return Number("DOUBLE", f"up to {digits} decimals", values)
 
 

@@ -51,11 +51,11 @@ def sampled(given: Sequence[str]) -> Sample:
     """Rows of the files that a person named: files, a folder, a pattern; or of a table."""
     if len(given) == 1 and is_database(given[0]):
         address, name, rows, ends = database_rows(given[0])
-        return Sample([address], [0] * len(rows), "sql", _of_rows(rows), name, datetime.now(UTC), ends)
+        return Sample([address], [0] * len(rows), "sql", _of_rows(rows, "row"), name, datetime.now(UTC), ends)
     if len(given) == 1 and (Path(given[0]) / "_delta_log").is_dir():
         path = Path(given[0]).absolute().as_posix()
         rows, made_at = delta_rows(path)
-        return Sample([path], [0] * len(rows), "delta", _of_rows(rows), "", made_at)
+        return Sample([path], [0] * len(rows), "delta", _of_rows(rows, "row"), "", made_at)
     paths = sorted({path for each in given for path in _files(each)})
     if not paths:
         raise DefinitionError(
@@ -83,6 +83,7 @@ def sampled(given: Sequence[str]) -> Sample:
             each.name,
             [value for names in of_names for value in names[each.name].values],
             [line for names in of_names for line in names[each.name].lines],
+            each.place,
         )
         for each in first.columns
         if all(each.name in names for names in of_names)
@@ -136,7 +137,7 @@ def _table(path: str, form: str) -> Table:
 
     try:
         if form == "parquet":
-            return _of_rows(_parquet(path))
+            return _of_rows(_parquet(path), "row")
         if ending(path) == "xlsx":
             head, is_whole = content(path, Dialect(of=SHEET).made_plain), True
         else:
@@ -146,7 +147,9 @@ def _table(path: str, form: str) -> Table:
         raise DefinitionError(f"--from: {path} cannot be read: {wrong}; name a whole file") from wrong
     text, encoding = decoded(head)
     if form == "json":
-        table = _of_rows(_objects(text, path, is_whole=is_whole))
+        table = _of_rows(
+            _objects(text, path, is_whole=is_whole), "object" if text.lstrip().startswith("[") else "line"
+        )
     else:
         table = table_of(text, is_whole=is_whole)
         tab = path.lower().partition(".tsv")[1] and table.written.get("delimiter", ("",))[0] == "\t"
@@ -181,9 +184,9 @@ def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]
     return rows
 
 
-def _of_rows(rows: list[dict[str, object]]) -> Table:
+def _of_rows(rows: list[dict[str, object]], place: str) -> Table:
     if not rows:
         raise DefinitionError("--from: there is no row; name a file or a table that has rows")
     names = [*dict.fromkeys(name for row in rows for name in row)]
     lines = [*range(1, len(rows) + 1)]
-    return Table([Column(name, [row.get(name) for row in rows], lines) for name in names], {})
+    return Table([Column(name, [row.get(name) for row in rows], lines, place) for name in names], {})

@@ -17,11 +17,12 @@ _DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Some values of a column, and the lines of the file that they stand in."""
+    """Some values of a column, and the lines of the file that they stand in, or its rows."""
 
     name: str
     values: list[object]
     lines: list[int]
+    place: str = "line"
 
 
 @dataclass(frozen=True, slots=True)
