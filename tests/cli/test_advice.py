@@ -136,7 +136,7 @@ HOMES = {"agg": aggregates, "aggregates": aggregates, "alerts": alerts, "sinks":
 def calls() -> Iterator[tuple[str, ast.Call]]:
     """Text and syntax of each call of a public function in the texts of the product, up to the bracket that ends it."""
     for file, text in texts():
-        for begin in re.finditer(rf"(?<![\w.])(?:{'|'.join(HOMES)})\.\w+\(", text):
+        for begin in re.finditer(rf"(?<![\w.])(?:{'|'.join(HOMES)})\.(?!X\()\w+\(", text):
             depths = accumulate((each in "([{") - (each in ")]}") for each in text[begin.end() - 1 :])
             length = next((at for at, depth in enumerate(depths) if depth == 0), None)
             if length is not None and "..." not in (call := " ".join(text[begin.start() : begin.end() + length].split())):

@@ -52,9 +52,8 @@ def results(
     late = f', grace="{grace}"' if grace else ""
     sizes = _sizes(time)
     lines += [cut(f"# {remark}")] if remark else []
-    made_of = ", ".join(
-        f'"{name}": windows.tumbling("{size}"{_zone(size)}{late})' for name, size in sizes.items()
-    )
+    sized = {name: f'"{size}"{_zone(size)}{late}' for name, size in sizes.items()}
+    made_of = ", ".join(f'"{name}": windows.tumbling({arguments})' for name, arguments in sized.items())
     window = window_of(time)
     lines += [f"windows={{{made_of}}},", "aggregates={", '    "row_count": agg.count(),']
     for each, (name, column) in zip(sums, _names(sums), strict=True):
