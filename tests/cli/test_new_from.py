@@ -214,3 +214,11 @@ def test_instants_of_nanoseconds(muntin: Muntin, tmp_path: Path) -> None:
     pq.write_table(pa.table({"at": at, "level": [3, 1]}), tmp_path / "a.parquet")
     assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.parquet")).status == 0
     assert 'sources.at("at"' in (tmp_path / "p/dags/p.py").read_text()
+
+
+def test_clocks_and_row_numbers_are_not_computed_with(muntin: Muntin, tmp_path: Path) -> None:
+    rows = "".join(f"{at},2024-05-01 10:0{at},{500 + at},{900 - 7 * at}\n" for at in range(1, 9))
+    (tmp_path / "a.csv").write_text(f"row,at,dep_time,air_time\n{rows}")
+    assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.csv")).status == 0
+    text = (tmp_path / "p/dags/p.py").read_text()
+    assert re.findall(r'"((?:sum|mean)_\w+)"', text) == ["mean_air_time"]

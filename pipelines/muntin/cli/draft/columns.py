@@ -159,9 +159,16 @@ def measures(columns: Sequence[Looked]) -> list[Looked]:
         if each.number
         and each.number.values
         and '"' not in each.name
-        and not (_ID.search(each.name) or _PART.fullmatch(each.name) or _is_counter(each))
+        and not (_ID.search(each.name) or _PART.fullmatch(each.name) or _is_counter(each) or _is_clock(each))
     ]
     return sorted(fit, key=lambda each: not is_added_up(each))[:3]
+
+
+def _is_clock(column: Looked) -> bool:
+    """Whether whole numbers are times of day, as 517 is 5:17."""
+    values = column.number.values if column.number and column.number.sql == "BIGINT" else ()
+    are_clocks = all(0 <= value <= 2400 and value % 100 < 60 for value in values)  # noqa: PLR2004 - hours, minutes
+    return column.name.lower().endswith("time") and are_clocks and any(value >= 100 for value in values)  # noqa: PLR2004
 
 
 def _is_counter(column: Looked) -> bool:

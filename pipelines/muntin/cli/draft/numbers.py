@@ -13,8 +13,8 @@ COUNTED = re.compile(
 )
 LEVEL = re.compile("(?i)saldo|solde|balance|kontostand|price|preis|prix")
 MONEY = re.compile(
-    "(?i)amount|cost|total|revenue|fare|tip|toll|balance|betrag|umsatz|saldo"
-    "|montant|solde|importe|brutto|netto|gebühr"
+    "(?i)amount|cost|total|revenue|fare|toll|balance|betrag|umsatz|saldo"
+    "|montant|solde|importe|brutto|netto|gebühr|(^|_)tips?(_|$)"
 )
 _LIKE = re.compile(r"[-+]?\d[\d.,]*([eE][-+]?\d+)?")
 _PLAIN = re.compile(r"[-+]?(\d+)(?:\.(\d+))?([eE][-+]?\d+)?")
