@@ -191,8 +191,8 @@ def test_a_table_of_a_database(muntin: Muntin, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "lines"),
     [
-        ("vega-seattle-weather", ['format="%Y/%m/%d"', 'agg.mean("\\"precipitation\\"")']),
-        ("vega-us-employment", ['windows.tumbling("1mo")', 'agg.mean("\\"nonfarm\\"")']),
+        ("vega-seattle-weather", ['format="%Y/%m/%d"', 'agg.mean("precipitation")']),
+        ("vega-us-employment", ['windows.tumbling("1mo")', 'agg.mean("nonfarm")']),
         ("bokeh-sea-surface-temperature", ['sources.at("time (UTC)"),', "mean_temperature_celsius"]),
         ("csvkit-ks-1033", ['format="%m/%d/%Y %H:%M:%S"', '"acquisition_cost": "DECIMAL(18, 2)"', "sum_quantity"]),
     ],

@@ -14,7 +14,7 @@ from muntin.cli.draft.numbers import NULLS, marks_of
 from muntin.cli.draft.origins import Origin, origin_of, shown
 from muntin.cli.draft.paths import Dated, dated
 from muntin.cli.draft.reading import FILES, Sample
-from muntin.cli.draft.results import checks, cut, results, spelled, window_of
+from muntin.cli.draft.results import checks, results, spelled, window_of, wrapped
 
 _MOST_GRACE = timedelta(days=7)
 
@@ -60,7 +60,7 @@ def drafted(name: str, sample: Sample) -> Draft:
         *results(time, key, sums, grace, remark, nulls),
     ]
     first, last = shown(origin.first), shown(origin.last)
-    body = "\n".join(f"    {line}" if line else "" for line in lines)
+    body = "\n".join(f"    {line}" if line else "" for text in lines for line in text.splitlines() or [""])
     doubts = [
         f"# not used: {each.name}: {each.number.why}"
         for each in columns
@@ -68,7 +68,7 @@ def drafted(name: str, sample: Sample) -> Draft:
     ]
     doubts += [f"# not used: {each.times.doubt}" for each in columns if each.times and each.times.doubt]
     text = _HEAD.format(about=origin.about, name=name) + "\n".join(
-        [*map(cut, doubts), f"{name} = Pipeline(", f'    name="{name}",', body, ")"]
+        [*map(wrapped, doubts), f"{name} = Pipeline(", f'    name="{name}",', body, ")"]
     )
     window = window_of(time)
     suite = {"name": f"{name}_{window}", "expectations": checks(key[:1], sums)}
@@ -144,7 +144,7 @@ def _source(
                 reason = each.number.why if each.number else each.times.why if each.times else "text"
                 lines += [f"        # {each.line()}: {reason}", f'        {spelled(each.name)}: "{kind}",']
         lines.append("    },")
-    return [cut(line) if line.lstrip().startswith("#") else line for line in [*lines, *origin.rest, "),"]]
+    return [wrapped(line) if line.lstrip().startswith("#") else line for line in [*lines, *origin.rest, "),"]]
 
 
 def _type(column: Looked) -> str:

@@ -6,20 +6,28 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
+from textwrap import fill
+
+import duckdb
 
 from muntin.cli.draft.columns import Looked, is_added_up
 
-_LONG = 108
+_LONG = 100
 
 
 def spelled(value: object) -> str:
-    """A text, or a list of texts, as Python writes it in double quotes."""
+    """A text, or a list of texts, as Python writes it, in double quotes where it holds none."""
+    if isinstance(value, str) and '"' in value and not set(value) & {"'", "\\"} and value.isprintable():
+        return f"'{value}'"
     return json.dumps(value, ensure_ascii=False)
 
 
-def cut(line: str) -> str:
-    """A comment of one line."""
-    return line if len(line) <= _LONG else f"{line[: _LONG - 3]}..."
+def wrapped(line: str) -> str:
+    """A comment, in lines that are short enough."""
+    before, _, text = line.partition("#")
+    sign = f"{before}# "
+    return fill(text.strip(), _LONG, initial_indent=sign, subsequent_indent=sign, break_on_hyphens=False)
 
 
 def window_of(time: Looked) -> str:
@@ -45,13 +53,13 @@ def results(
     for each in key[:1]:
         also = f"; {key[1].name} ({len(key[1].distinct)} values) would do, too" if len(key) > 1 else ""
         lines += [
-            cut(f"# {len(each.distinct)} values in {len(each.cells)} rows, as {each.line()}{also}"),
+            wrapped(f"# {len(each.distinct)} values in {len(each.cells)} rows, as {each.line()}{also}"),
             *(f"# {null} is null in it, too, by null= above" for null in nulls if null in each.distinct),
             f'keys=["{each.name}"],',
         ]
     late = f', grace="{grace}"' if grace else ""
     sizes = _sizes(time)
-    lines += [cut(f"# {remark}")] if remark else []
+    lines += [wrapped(f"# {remark}")] if remark else []
     sized = {name: f'"{size}"{_zone(size)}{late}' for name, size in sizes.items()}
     made_of = ", ".join(f'"{name}": windows.tumbling({arguments})' for name, arguments in sized.items())
     window = window_of(time)
@@ -61,7 +69,7 @@ def results(
         way = "sum" if is_added_up(each) else "mean"
         why = "it adds up, by its name" if way == "sum" else "no name of money or a count, so no sum"
         lines += [
-            cut(f"    # {each.line()}: {number.why if number else ''}; {why}"),
+            wrapped(f"    # {each.line()}: {number.why if number else ''}; {why}"),
             f'    "{way}_{name}": agg.{way}({spelled(column)}),',
             f'    "lowest_{name}": agg.min({spelled(column)}),',
             f'    "highest_{name}": agg.max({spelled(column)}),',
@@ -81,8 +89,18 @@ def _names(sums: Sequence[Looked]) -> list[tuple[str, str]]:
         plain = re.sub(r"[^a-z0-9]+", "_", each.name.lower()).strip("_") or "value"
         if any(plain == other for other, _ in names):
             plain += f"_{len(names) + 1}"
-        names.append((plain, f'"{each.name}"'))
+        names.append((plain, each.name if _is_plain(each.name) else f'"{each.name}"'))
     return names
+
+
+def _is_plain(name: str) -> bool:
+    """Whether SQL takes the name without quotes."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name.lower() not in _keywords()
+
+
+@cache
+def _keywords() -> set[str]:
+    return {name for (name,) in duckdb.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()}
 
 
 def checks(key: Sequence[Looked], sums: Sequence[Looked]) -> list[dict[str, object]]:
