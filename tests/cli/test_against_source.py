@@ -30,6 +30,7 @@ from tests.case_counts import random_seeds
 from tests.catalogue.aggregates import CARRYING, ROWS
 from tests.catalogue.kinds import KINDS
 from tests.cli.conftest import RANGE, Muntin, Project
+from tests.tables.delta_tables import append
 
 START = datetime(2024, 3, 8, tzinfo=UTC)
 DAYS = 4
@@ -49,6 +50,8 @@ BOUNDED = {
     "evening": windows.trailing(hours=5, every="1d"),
     "visit": windows.session("20m", grace="2h"),
     "split": windows.session("40m", touching="split", allowed_lateness="1d"),
+    "cut": windows.session("1h", max_length="2h"),
+    "ended": windows.session("1h", until="v = 3", grace="1h"),
 }
 RESULTS = {
     "n": agg.count(),
@@ -116,7 +119,7 @@ def ran(pipeline: Pipeline, folder: Path) -> Path:
 @pytest.mark.parametrize("policy", ["interval", "events"])
 def test_windows_of_a_run_are_the_same(policy: str, seed: int, tmp_path: Path) -> None:
     pipeline = shop(tmp_path, seed, watermark=policy, windows=BOUNDED, rollups={"all": []})
-    said = against_source(pipeline, root=ran(pipeline, tmp_path), count=96, seed=seed)
+    said = against_source(pipeline, root=ran(pipeline, tmp_path), count=112, seed=seed)
     assert [each for each in said.drawn if each.differs or each.not_judged] == []
     assert {each.window for each in said.drawn} >= {*BOUNDED}
     assert sum(each.rows for each in said.drawn) > len(said.drawn)
@@ -154,7 +157,7 @@ def test_a_falsified_window_is_found(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_it_compared_and_what_not(muntin: Muntin, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = Path(project.file).read_text(encoding="utf-8").replace('windows.session("2h")', 'windows.session("2h", max_length="1d")')
+    text = Path(project.file).read_text(encoding="utf-8").replace('windows.session("2h")', 'windows.session("2h", gap_by="to_hours(1)")')
     Path(project.file).write_text(text, encoding="utf-8")
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     monkeypatch.setenv("MUNTIN_SEED", "4711")
@@ -193,8 +196,18 @@ def test_each_kind_and_each_aggregate_is_judged_or_named(tmp_path: Path) -> None
     calls = [row for row in (*ROWS, *CARRYING) if same_aggregate(row.made())]
     assert {row.made().name for row in calls} == {call.make("x").name for call in CALLS}
     pipeline = shop(
-        tmp_path, windows={"hour": BOUNDED["hour"], "visit": windows.session("1h", max_length="2h")}, aggregates={"m": agg.mode("v")}
+        tmp_path, windows={"hour": BOUNDED["hour"], "visit": windows.session("1h", gap_by="to_minutes(v)")}, aggregates={"m": agg.mode("v")}
     )
     said = against_source(pipeline, root=ran(pipeline, tmp_path), count=5, seed=1)
     assert said.left_out == [("m", "the oracle does not know mode(v)"), ("visit", "the oracle does not know this kind")]
     assert (said.compared, {each.window for each in said.drawn}) == ({"hour": []}, {"hour"})
+
+
+def test_a_delta_table_is_judged_too(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    for day in range(DAYS):
+        append(tmp_path / "table", pa.Table.from_pylist(rows(dice, day)), START + timedelta(days=day, hours=12))
+    pipeline = shop(tmp_path, source=sources.table(str(tmp_path / "table"), event_time="at"))
+    said = against_source(pipeline, root=ran(pipeline, tmp_path), count=20, seed=1)
+    assert len(said.drawn) == 20
+    assert [each for each in said.drawn if each.differs or each.not_judged] == []

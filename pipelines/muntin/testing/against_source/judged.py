@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import Random
@@ -22,9 +22,10 @@ from muntin.jobs.published.pending import Pending, pending_window
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import hashed
 from muntin.jobs.state.state_folders import bind_existing
-from muntin.testing.against_source.same_words import Question, questions, same_kind
+from muntin.testing.against_source.same_words import Question, ends_in, questions, same_kind
 from muntin.testing.against_source.source_rows import NotJudgedError, rows_of_batch, why_not
 from muntin.testing.oracle import Alone, Batch, RightClosed, Session, judge
+from muntin.windows.kinds.session import LimitedSession
 
 DIGITS = 1e-9
 FAR = 2**62
@@ -154,6 +155,7 @@ def _judge(bound: Bound, asked: Mapping[str, _Asked], drawn: Sequence[Drawn]) ->
     """Judge each window as soon as its last batch is read; returns how many rows were read."""
     stretches = [_batches(asked[each.window], each) for each in drawn]
     results = questions(bound.pipeline)
+    values = _values(results, bound.windows.values())
     held: list[list[tuple[int, Batch]]] = [[] for _ in drawn]
     after, total = bound.pipeline.intervals.after, 0
     for start in sorted({start for stretch in stretches for start in stretch}):
@@ -162,7 +164,7 @@ def _judge(bound: Bound, asked: Mapping[str, _Asked], drawn: Sequence[Drawn]) ->
         for keys in {tuple(asked[drawn[at].window].keys) for at in here}:
             some = [at for at in here if tuple(asked[drawn[at].window].keys) == keys]
             try:
-                rows = rows_of_batch(bound, interval, _table(asked, drawn, some), keys, _values(results))
+                rows = rows_of_batch(bound, interval, _table(asked, drawn, some), keys, values)
             except NotJudgedError as reason:
                 for at in some:
                     drawn[at].not_judged = str(reason)
@@ -191,7 +193,7 @@ def _batches(asked: _Asked, drawn: Drawn) -> set[int]:
         drawn.not_judged = "it waits for muntin run, which derives it anew"
         return set()
     low, high = _times(asked.kind, drawn)
-    over = high + 1 + _grace(asked.kind) + asked.lateness_us
+    over = min(high, drawn.end_us) + 1 + _grace(asked.kind) + asked.lateness_us
     last = max(position, int(np.searchsorted(asked.pending.watermarks_us, over)))
     may = (batches.end_us > low) | (batches.newest_us >= low)
     return {*batches.start_us[: last + 1][may[: last + 1]].tolist()}
@@ -204,8 +206,9 @@ def _grace(kind: Any) -> int:  # noqa: ANN401 - the oracle's kinds have it here 
 
 def _times(kind: Any, drawn: Drawn) -> tuple[int, int]:  # noqa: ANN401 - of the oracle
     """The first and the last event time at which a row may decide about a window."""
-    if isinstance(kind, Session):  # a row as near as the gap would be of it
-        return drawn.start_us - kind.gap, drawn.end_us
+    if isinstance(kind, Session):  # a row as near as the gap would be of it; limits count from the first row
+        is_limited = kind.max_length is not None or kind.until is not None
+        return (-FAR, FAR) if is_limited else (drawn.start_us - kind.gap, drawn.end_us)
     right = isinstance(kind, RightClosed)
     return drawn.start_us + right, drawn.end_us - 1 + right
 
@@ -226,10 +229,14 @@ def _table(asked: Mapping[str, _Asked], drawn: Sequence[Drawn], some: Sequence[i
     return pa.table(columns)
 
 
-def _values(results: Mapping[str, Question]) -> dict[str, str]:
-    """Column -> SQL over a row: the value of each aggregate, and whether the row counts in it."""
+def _values(results: Mapping[str, Question], kinds: Iterable[Any]) -> dict[str, str]:
+    """Column -> SQL over a row: the value of each aggregate, whether the row counts in it, and whether it
+    ends sessions.
+    """
+    ends = {until for kind in kinds if isinstance(kind, LimitedSession) and (until := kind.until)}
+    of_kinds = {ends_in(until): f"coalesce(({until}), false)" for until in ends}
     of_values = {f"v{each.column}": each.value for each in results.values()}
-    return of_values | {f"w{each.column}": each.condition for each in results.values()}
+    return of_kinds | of_values | {f"w{each.column}": each.condition for each in results.values()}
 
 
 def _compare(

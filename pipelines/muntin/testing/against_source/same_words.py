@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, NamedTuple
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 from muntin import aggregates as agg
@@ -22,7 +24,7 @@ from muntin.windows.kinds.calendar import Calendar, HalfMonths
 from muntin.windows.kinds.cumulating import Cumulating
 from muntin.windows.kinds.last_part import LastPart
 from muntin.windows.kinds.right_closed import RightClosed
-from muntin.windows.kinds.session import Session
+from muntin.windows.kinds.session import LimitedSession, Session
 from muntin.windows.kinds.sliding import Sliding
 from muntin.windows.kinds.trailing import Trailing
 from muntin.windows.kinds.tumbling import Tumbling
@@ -67,7 +69,7 @@ CALLS = (
 _YEAR = 12
 
 
-def same_kind(kind: Any) -> Any | None:  # noqa: ANN401, C901, PLR0911 - kinds of two packages, case by case
+def same_kind(kind: Any) -> Any | None:  # noqa: ANN401, C901, PLR0911, PLR0912 - kinds, case by case
     """The kind as the oracle has it."""
     match kind:
         case RightClosed():
@@ -99,9 +101,18 @@ def same_kind(kind: Any) -> Any | None:  # noqa: ANN401, C901, PLR0911 - kinds o
             where = _name(kind.zone)
             monday = 4 * DAY if where != "UTC" and kind.size_us % (7 * DAY) == 0 else 0
             return oracle.Tumbling(kind.size_us, kind.grace_us, kind.align_us - monday, where)
-        case Session() if type(kind) is Session:  # others may reach back through all of history
+        case LimitedSession():
+            until = itemgetter(ends_in(kind.until)) if kind.until else None
+            longest = kind.max_length_us or None
+            return oracle.Session(kind.gap_us, kind.grace_us, kind.touching, longest, until)
+        case Session() if type(kind) is Session:
             return oracle.Session(kind.gap_us, kind.grace_us, kind.touching)
     return None
+
+
+def ends_in(until: str) -> str:
+    """The column of rows that says whether they end a session."""
+    return f"until_{crc32(until.encode()):08x}"
 
 
 def _name(zone: Zone | None) -> str:

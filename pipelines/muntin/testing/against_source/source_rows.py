@@ -53,7 +53,7 @@ def why_not(bound: Bound) -> str | None:
     reasons = {
         "it has several sources": bool(bound.pipeline.sources),
         "its rows are windows of another pipeline": source.upstream is not None,
-        "its rows are not read from files": not hasattr(source, "patterns"),
+        "its rows are not read from files or a table": not (hasattr(source, "patterns") or source.log),
         "rows repeat and change others": bool(source.dedupe or source.changes),
         "rows look up dimensions": bool(bound.pipeline.lookups),
         "keys were forgotten": bool(bound.forgotten.columns),
