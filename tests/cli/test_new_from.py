@@ -183,7 +183,8 @@ def test_a_table_of_a_database(muntin: Muntin, tmp_path: Path) -> None:
     assert "is no name of a table" in muntin("new", str(project), "--from", address).err
     assert muntin("new", str(project), "--from", f"{address}#orders").status == 0
     assert "2024-05-01 09:00:00 in row 1" in (project / "dags/p.py").read_text()
-    assert muntin("check", str(project / "dags/p.py")).status == 0
+    checked = muntin("check", str(project / "dags/p.py"))
+    assert (checked.status, "its source is asked by runs alone" in checked.out) == (0, True)
     days = days_of(project, tmp_path, "2024-05-01", "2024-05-04")
     assert (len(days), sum(day["row_count"] for day in days), sum(day["sum_amount"] for day in days)) == (6, 12, 66)  # type: ignore[misc]
 

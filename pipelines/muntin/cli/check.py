@@ -26,6 +26,8 @@ _NO_FILE = "no file of its source was found, so SQL, keys and columns were not c
 
 _NO_ROWS = "its source has no rows yet; what can be checked without rows is right"
 
+_NOT_ASKED = "its source is asked by runs alone, so SQL, keys and columns were not checked; the rest is right"
+
 _NO_SPARK = "only Spark can read its source, and it was not started; what can be checked without it is right"
 
 Against = Annotated[
@@ -101,7 +103,9 @@ def _finding(pipeline: "Pipeline", examination: "Examined") -> str:
     if examination.without_files:
         return "\n".join([_NO_FILE, *(f"  {each}" for each in examination.without_files)])
     if not examination.files:
-        return _NO_SPARK if hasattr(pipeline.source, "read") else _NO_ROWS
+        if hasattr(pipeline.source, "read"):
+            return _NO_SPARK
+        return _NOT_ASKED if hasattr(pipeline.source, "fetch") else _NO_ROWS
     of = (
         f"{many(len(examination.files), 'file')} of {', '.join(pipeline.sources)}"
         if pipeline.sources
