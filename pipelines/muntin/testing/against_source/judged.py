@@ -57,6 +57,14 @@ class Drawn:
     differs: list[str] = field(default_factory=list)
     not_judged: str = ""
 
+    def leave(self, why: str) -> None:
+        """Leave the window without a judgement."""
+        self.not_judged = why
+
+    def count(self, rows: int) -> None:
+        """Say how many rows count in the window."""
+        self.rows = rows
+
 
 @dataclass(frozen=True)
 class AgainstSource:
@@ -167,7 +175,7 @@ def _judge(bound: Bound, asked: Mapping[str, _Asked], drawn: Sequence[Drawn]) ->
                 rows = rows_of_batch(bound, interval, _table(asked, drawn, some), keys, values)
             except NotJudgedError as reason:
                 for at in some:
-                    drawn[at].not_judged = str(reason)
+                    drawn[at].leave(str(reason))
                 continue
             total += rows.count
             time = [] if rows.newest_us is None else [{"t": rows.newest_us, "number": None}]
@@ -190,7 +198,7 @@ def _batches(asked: _Asked, drawn: Drawn) -> set[int]:
     batches, work = asked.pending.history.batches, asked.pending.work
     position = int(np.searchsorted(batches.start_us, drawn.batch_us))
     if position in work.positions:
-        drawn.not_judged = "it waits for muntin run, which derives it anew"
+        drawn.leave("it waits for muntin run, which derives it anew")
         return set()
     low, high = _times(asked.kind, drawn)
     over = min(high, drawn.end_us) + 1 + _grace(asked.kind) + asked.lateness_us
@@ -261,7 +269,7 @@ def _compare(
             lateness=asked.lateness_us,
         )
     except (ArithmeticError, TypeError, ValueError) as wrong:
-        drawn.not_judged = f"the oracle cannot compute with these values ({wrong})"
+        drawn.leave(f"the oracle cannot compute with these values ({wrong})")
         return
     bounds = (drawn.start_us, drawn.end_us)
     same_bounds = [each for each in said.published if (each["window_start"], each["window_end"]) == bounds]
@@ -269,7 +277,7 @@ def _compare(
         drawn.differs.append("by the source there is no such window")
         return
     [row] = same_bounds
-    drawn.rows = row["rows"]
+    drawn.count(row["rows"])
     closing = held[row["batch"]][0]
     if closing != drawn.batch_us:
         drawn.differs.append(
