@@ -93,6 +93,7 @@ def over(folder: Path, newest: int | None = None) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     session = duckdb.connect(config={"threads": os.cpu_count() or 1})
+    session.execute("SET enable_progress_bar = false")  # it would stand before a line of figures
     for kind, more in _views("epoch_us({})").items():
         files = [f"{folder}/{kind}/*.parquet"] if newest is None else sorted(map(str, (folder / kind).iterdir()))[-newest:]
         session.execute(f"CREATE VIEW {kind} AS SELECT *, {more} FROM read_parquet({files})")
