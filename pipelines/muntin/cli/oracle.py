@@ -13,7 +13,8 @@ from muntin.cli.output import columns
 from muntin.definition.instants import spell_instant
 from muntin.definition.spelling import many
 from muntin.jobs.doctor.finding import Finding
-from muntin.testing.against_source.judged import AgainstSource, Drawn, against_source
+from muntin.testing.against_source.drawn import Drawn
+from muntin.testing.against_source.judged import AgainstSource, against_source
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline

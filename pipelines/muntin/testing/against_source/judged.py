@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from muntin.definition.instants import instant_us, spell_instant
+from muntin.definition.instants import spell_instant
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.files.paths import AnyPath
-from muntin.jobs.inspect.read import published_windows, shaped
 from muntin.jobs.published.ledger_segments import is_segment
-from muntin.jobs.published.pending import Pending, pending_window
+from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import hashed
 from muntin.jobs.state.state_folders import bind_existing
+from muntin.testing.against_source.drawn import Asked, Drawn, draw
 from muntin.testing.against_source.same_words import Question, ends_in, questions, same_kind
 from muntin.testing.against_source.source_rows import NotJudgedError, rows_of_batch, why_not
 from muntin.testing.oracle import Alone, Batch, RightClosed, Session, judge
@@ -31,39 +31,6 @@ DIGITS = 1e-9
 FAR = 2**62
 NEVER_EXACT = {"variance": 2, "stddev": 1}
 """Aggregates that are right to rounding; the power of the values that they grow with."""
-
-
-@dataclass
-class Drawn:
-    """A published window, and what became of it.
-
-    Attributes:
-        window, key, start_us, end_us, batch_us: its name, its keys, its bounds, the batch that closed it.
-        published: result column -> published value.
-        file: the file that holds it.
-        rows: of the source that count in it.
-        differs: how it differs from the oracle's; empty: it is the same.
-        not_judged: why it could not be compared; "" where it was.
-    """
-
-    window: str
-    key: Mapping[str, Any]
-    start_us: int
-    end_us: int
-    batch_us: int
-    published: Mapping[str, Any]
-    file: str
-    rows: int = 0
-    differs: list[str] = field(default_factory=list)
-    not_judged: str = ""
-
-    def leave(self, why: str) -> None:
-        """Leave the window without a judgement."""
-        self.not_judged = why
-
-    def count(self, rows: int) -> None:
-        """Say how many rows count in the window."""
-        self.rows = rows
 
 
 @dataclass(frozen=True)
@@ -85,16 +52,6 @@ class AgainstSource:
     rows: int
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A name of windows: as the oracle has it, its state, and what is asked of rows."""
-
-    kind: Any
-    pending: Pending
-    keys: Sequence[str]
-    lateness_us: int
-
-
 def against_source(pipeline: Pipeline, *, root: str | AnyPath, count: int, seed: int) -> AgainstSource:
     """Draw published windows at random, as many of each name, and compute them again from the source's rows.
 
@@ -104,18 +61,18 @@ def against_source(pipeline: Pipeline, *, root: str | AnyPath, count: int, seed:
     bound = bind_existing(pipeline, root)
     bound = replace(bound, forgotten=hashed(bound))
     left_out = _results_left_out(bound)
-    asked = dict[str, _Asked]()
+    asked = dict[str, Asked]()
     for name, kind in bound.windows.items():
         same = None if kind.rows_out else same_kind(kind)
         if reason := why_not(bound) or (None if same else "the oracle does not know this kind"):
             left_out.append((name, reason))
             continue
-        asked[name] = _Asked(same, pending_window(bound, name), bound.keys_of(name), kind.lateness_us)
+        asked[name] = Asked(same, pending_window(bound, name), bound.keys_of(name), kind.lateness_us)
     dice, drawn, published = Random(seed), list[Drawn](), 0  # noqa: S311 - drawn again by its seed
     for at, (name, each) in enumerate(asked.items()):
         files = [file for file in each.pending.published.snapshot.files if not is_segment(file.path)]
         published += sum(file.rows for file in files)
-        drawn += _draw(bound, name, each, count * (at + 1) // len(asked) - count * at // len(asked), dice)
+        drawn += draw(bound, name, each, count * (at + 1) // len(asked) - count * at // len(asked), dice)
     rows = _judge(bound, asked, drawn)
     results = [*questions(pipeline)]
     return AgainstSource(drawn, dict.fromkeys(asked, results), left_out, published, rows)
@@ -132,34 +89,7 @@ def _results_left_out(bound: Bound) -> list[tuple[str, str]]:
     return unknown + [(name, "SQL over results") for name in bound.pipeline.derived]
 
 
-def _draw(bound: Bound, name: str, asked: _Asked, count: int, dice: Random) -> Iterator[Drawn]:
-    """Some of the published windows of a name: all of them alike."""
-    now = asked.pending.published
-    files = [file for file in now.snapshot.files if not is_segment(file.path)]
-    total = sum(file.rows for file in files)
-    chosen, before = sorted(dice.sample(range(total), min(count, total))), 0
-    for file in files:
-        here = [at - before for at in chosen if before <= at < before + file.rows]
-        before += file.rows
-        if not here:
-            continue
-        one = replace(now, snapshot=replace(now.snapshot, files=(file,)))
-        for row in shaped(bound.pipeline, name, published_windows(bound, one, None)).take(here).to_pylist():
-            start, end, batch = (
-                instant_us(row[each], each) for each in ("window_start", "window_end", "batch")
-            )
-            yield Drawn(
-                name,
-                {key: row[key] for key in asked.keys},
-                start,
-                end,
-                batch,
-                {result: row[result] for result in bound.pipeline.results},
-                str(bound.table(now.table) / file.path),
-            )
-
-
-def _judge(bound: Bound, asked: Mapping[str, _Asked], drawn: Sequence[Drawn]) -> int:
+def _judge(bound: Bound, asked: Mapping[str, Asked], drawn: Sequence[Drawn]) -> int:
     """Judge each window as soon as its last batch is read; returns how many rows were read."""
     stretches = [_batches(asked[each.window], each) for each in drawn]
     results = questions(bound.pipeline)
@@ -189,7 +119,7 @@ def _judge(bound: Bound, asked: Mapping[str, _Asked], drawn: Sequence[Drawn]) ->
     return total
 
 
-def _batches(asked: _Asked, drawn: Drawn) -> set[int]:
+def _batches(asked: Asked, drawn: Drawn) -> set[int]:
     """Starts of the batches whose rows may count in a window, or say when it closes; none where it waits to
     be derived anew.
 
@@ -221,7 +151,7 @@ def _times(kind: Any, drawn: Drawn) -> tuple[int, int]:  # noqa: ANN401 - of the
     return drawn.start_us + right, drawn.end_us - 1 + right
 
 
-def _table(asked: Mapping[str, _Asked], drawn: Sequence[Drawn], some: Sequence[int]) -> pa.Table:
+def _table(asked: Mapping[str, Asked], drawn: Sequence[Drawn], some: Sequence[int]) -> pa.Table:
     """The drawn windows with these numbers, as rows are looked for: both bounds inside."""
     times = [_times(asked[drawn[at].window].kind, drawn[at]) for at in some]
     columns = {
@@ -249,7 +179,7 @@ def _values(results: Mapping[str, Question], kinds: Iterable[Any]) -> dict[str, 
 
 def _compare(
     bound: Bound,
-    asked: _Asked,
+    asked: Asked,
     drawn: Drawn,
     held: Sequence[tuple[int, Batch]],
     results: Mapping[str, Question],
