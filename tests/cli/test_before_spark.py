@@ -127,7 +127,7 @@ def test_a_plan_knows_what_is_new_changed_and_unchanged(muntin: Muntin, project:
     assert reading(muntin, project) == [("changed", "a file has another size"), ("unchanged", None)]
     told = muntin(*project.arguments("plan", *RANGE)).out
     assert "2 batches: 1 changed, 1 unchanged" in told
-    assert "quarter: windows of 1 batch anew, 2020-01-01 00:00; 2 windows of them published now" in told
+    assert "quarter: windows of 1 batch anew [2020-01-01, 2020-01-02); 2 windows of them published now" in told
 
 
 @pytest.mark.usefixtures("here")

@@ -50,7 +50,7 @@ def test_plan_does_nothing(muntin: Muntin, project: Project):
     told = muntin(*project.arguments("plan", *RANGE))
     assert told.status == 0
     assert "2 batches" in told.out
-    assert "quarter: windows of 2 batches anew, 2020-01-01 00:00 to 2020-01-02 00:00" in told.out
+    assert "quarter: windows of 2 batches anew [2020-01-01, 2020-01-03)" in told.out
     assert not Path(project.root).exists()
 
 

@@ -126,7 +126,7 @@ def test_a_table_that_changes_is_a_replaced_batch_of_it(tmp_path: Path) -> None:
     report = case.run(2, 2)
     assert report.published == {"hour": (hour(1), hour(2))}
     [changed] = report.changed["hour"]
-    assert sorted((row["change"], row["shift"]) for row in changed.rows()) == [("gone", "late")] * 2 + [("new", "late")] * 2
+    assert sorted((row["change"], row["key"]["shift"]) for row in changed.rows()) == [("gone", "late")] * 2 + [("new", "late")] * 2
     late = {("A", 1, "late", 1, 2): 2, ("A", 2, "late", 1, 2): 1}
     assert counts(case) == {key: n for key, n in FIRST.items() if key[2] != "late"} | late
     assert case.run(2, 2).published == {}
