@@ -210,8 +210,8 @@ def with_columns_of(source: TableSource, table_layout: Layout) -> TableSource:
 def _mapped(
     fields: Sequence[Mapping[str, Any]], partitions: Sequence[str] = (), *, by_number: bool
 ) -> tuple[NumberedField, ...]:
-    """Columns or members as files have them. `by_number`: whether they are looked for by number; not those
-    that are in no file.
+    """Columns or members as files have them. `by_number`: whether they are looked for by number. What is in
+    no file is left out.
     """
 
     def field(name: str, facts: Mapping[str, Any], kind: Any) -> NumberedField:  # noqa: ANN401 - JSON
