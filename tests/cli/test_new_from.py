@@ -223,3 +223,35 @@ def test_clocks_and_row_numbers_are_not_computed_with(muntin: Muntin, tmp_path: 
     assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / "a.csv")).status == 0
     text = (tmp_path / "p/dags/p.py").read_text()
     assert re.findall(r'"((?:sum|mean)_\w+)"', text) == ["mean_air_time"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", "", "the file is empty"),
+        ("a.csv", "at,x\n", "has a header and no rows"),
+        ("a.csv", 'at,x\n"1,2\n', "has a header and no rows"),
+        ("a.json", '[{"at": "2024-05-01T00:00:00Z"},\n {"at": ', "no row can be read"),
+        ("a.jsonl", "[]", "no row can be read"),
+    ],
+)
+def test_a_file_without_rows_says_so(muntin: Muntin, tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    refused = muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / name))
+    assert (refused.status, words in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", "at,x\n2024-05-01 00:00,1e400\n2024-05-01 00:01,1.5\n", 'agg.mean("x")'),
+        ("a.json", '{\n "at": "2024-05-01T00:00:00Z",\n "x": 1\n}\n', 'agg.mean("x")'),
+        ("a.csv", "at;\u2028\n2024-05-01 00:00;1\n2024-05-01 00:01;5\n", "agg.mean("),
+    ],
+    ids=["beyond a double", "over several lines", "an odd name"],
+)
+def test_a_draft_is_python_whatever_stands_in_the_file(muntin: Muntin, tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / name)).status == 0
+    assert words in (draft := (tmp_path / "p/dags/p.py").read_text())
+    compile(draft, "p.py", "exec")

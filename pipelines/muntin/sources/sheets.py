@@ -16,6 +16,7 @@ import re
 import zlib
 from datetime import date, datetime, time, timedelta
 from functools import reduce
+from html import unescape
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
@@ -100,6 +101,6 @@ def _without_result(data: bytes) -> dict[tuple[int, int], str]:
             letters, row = _PLACE.findall(of)[0]
             column = reduce(lambda number, letter: 26 * number + letter - ord("A") + 1, letters, 0)
             texts[int(row), column] = (
-                (value or b"#N/A").decode() if is_error else f"={formula.decode().lstrip('/>')}"
+                (value or b"#N/A").decode() if is_error else f"={unescape(formula.decode().lstrip('/>'))}"
             )
     return texts

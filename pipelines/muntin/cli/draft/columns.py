@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from muntin.cli.draft.numbers import COUNTED, LEVEL, MONEY, NULLS, Marks, Number, number_of
+from muntin.cli.draft.numbers import COUNTED, LEVEL, MONEY, NULLS, Marks, Number, finite, number_of
 from muntin.cli.draft.table import Column
 from muntin.cli.draft.times import NAMED, PAST, Times, times_of
 from muntin.errors import DefinitionError
@@ -95,7 +95,7 @@ def _look(
         if times and "unit" in times.arguments:
             return times, None
         sql = "BIGINT" if kinds == {int} else "DECIMAL" if kinds == {Decimal} else "DOUBLE"
-        return None, Number(sql, "numbers as they are", tuple(float(str(each)) for each in cells))
+        return None, Number(sql, "numbers as they are", finite(map(str, cells)))
     return None, None
 
 

@@ -60,7 +60,7 @@ def drafted(name: str, sample: Sample) -> Draft:
         *results(time, key, sums, grace, remark, nulls),
     ]
     first, last = shown(origin.first), shown(origin.last)
-    body = "\n".join(f"    {line}" if line else "" for text in lines for line in text.splitlines() or [""])
+    body = "\n".join(f"    {line}" if line else "" for text in lines for line in text.split("\n"))
     doubts = [
         f"# not used: {each.name}: {each.number.why}"
         for each in columns

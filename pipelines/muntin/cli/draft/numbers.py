@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def number_of(  # noqa: PLR0911 - a spelling each
     if zeros:
         return Number("VARCHAR", f"{zeros} begins with a zero that a number would lose")
     digits = max(len(each[2] or "") for each in parts if each)
-    values = tuple(float(each[0]) for each in parts if each)
+    values = finite(each[0] for each in parts if each)
     if any(each and each[3] for each in parts):
         return Number("DOUBLE", "powers of ten", values)
     if not digits:
@@ -96,6 +97,11 @@ def number_of(  # noqa: PLR0911 - a spelling each
         why = "money, by its name" if is_money else "two decimals in each row, as of money"
         return Number(f"DECIMAL(18, {digits})", f"{why}; more decimals would be rounded", values)
     return Number("DOUBLE", f"up to {digits} decimals", values)
+
+
+def finite(written: Iterable[str]) -> tuple[float, ...]:
+    """Numbers but for those that no range of a suite can name."""
+    return tuple(value for value in map(float, written) if math.isfinite(value))
 
 
 def _plain(cell: str, marks: Marks) -> str:

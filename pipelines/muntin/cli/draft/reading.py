@@ -16,6 +16,7 @@ from muntin.cli.draft.table import Column, Table, decoded, table_of
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import SHEET, Dialect
 from muntin.sources.path_templates import FORMATS, ending, format_of, tells_format
+from muntin.sources.sessions.json_lines import BEGIN, are_lines, in_lines
 from muntin.sources.sessions.plain_text import content
 
 if TYPE_CHECKING:
@@ -169,13 +170,15 @@ def _parquet(path: str) -> list[dict[str, object]]:
 def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]:
     import json
 
-    if text.lstrip().startswith("["):
-        if not is_whole:
-            raise DefinitionError(f"--from: {path} is one large array; write JSON lines, an object a line")
-        return [each for each in json.loads(text)[:ROWS] if isinstance(each, dict)]
+    if is_whole:
+        text = b"".join(in_lines([text.encode()])).decode()
+    elif not are_lines(text[:BEGIN].encode()):
+        raise DefinitionError(
+            f"--from: {path} is large, and its objects stand in an array or over several lines; write JSON"
+            " lines, an object a line"
+        )
     rows = []
-    lines = text.splitlines()[: None if is_whole else -1]
-    for line in islice(lines, ROWS):
+    for line in islice(text.split("\n")[: None if is_whole else -1], ROWS):
         try:
             row = json.loads(line) if line.strip() else None
         except ValueError:
@@ -186,7 +189,7 @@ def _objects(text: str, path: str, *, is_whole: bool) -> list[dict[str, object]]
 
 def _of_rows(rows: list[dict[str, object]], place: str) -> Table:
     if not rows:
-        raise DefinitionError("--from: there is no row; name a file or a table that has rows")
+        raise DefinitionError("--from: no row can be read; name a file or a table that has rows")
     names = [*dict.fromkeys(name for row in rows for name in row)]
     lines = [*range(1, len(rows) + 1)]
     return Table([Column(name, [row.get(name) for row in rows], lines, place) for name in names], {})

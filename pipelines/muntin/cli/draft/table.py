@@ -99,6 +99,8 @@ def table_of(text: str, *, is_whole: bool) -> Table:
 
 def _is_head(names: list[str], body: list[list[str]]) -> bool:
     """Whether a first line has names: no values above values, or years above values."""
+    if not body:
+        return True
     cells = [[cell.strip() for cell in column if cell.strip()] for column in zip(*body, strict=True)]
     above = [
         name.strip()

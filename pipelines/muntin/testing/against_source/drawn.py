@@ -12,6 +12,7 @@ from muntin.jobs.inspect.read import published_windows, shaped
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.pending import Pending
 from muntin.jobs.state.bound import Bound
+from muntin.store.store import File
 
 
 @dataclass
@@ -56,14 +57,18 @@ class Asked:
     keys: Sequence[str]
     lateness_us: int
 
+    @property
+    def files(self) -> list[File]:
+        """The files that hold the published windows."""
+        return [file for file in self.pending.published.snapshot.files if not is_segment(file.path)]
+
 
 def draw(bound: Bound, name: str, asked: Asked, count: int, dice: Random) -> Iterator[Drawn]:
     """Some of the published windows of a name: all of them alike."""
     now = asked.pending.published
-    files = [file for file in now.snapshot.files if not is_segment(file.path)]
-    total = sum(file.rows for file in files)
+    total = sum(file.rows for file in asked.files)
     chosen, before = sorted(dice.sample(range(total), min(count, total))), 0
-    for file in files:
+    for file in asked.files:
         here = [at - before for at in chosen if before <= at < before + file.rows]
         before += file.rows
         if not here:

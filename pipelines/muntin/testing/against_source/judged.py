@@ -16,7 +16,6 @@ from muntin.definition.instants import spell_instant
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.schedule import Interval
 from muntin.files.paths import AnyPath
-from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.forgotten import hashed
@@ -70,8 +69,7 @@ def against_source(pipeline: Pipeline, *, root: str | AnyPath, count: int, seed:
         asked[name] = Asked(same, pending_window(bound, name), bound.keys_of(name), kind.lateness_us)
     dice, drawn, published = Random(seed), list[Drawn](), 0  # noqa: S311 - drawn again by its seed
     for at, (name, each) in enumerate(asked.items()):
-        files = [file for file in each.pending.published.snapshot.files if not is_segment(file.path)]
-        published += sum(file.rows for file in files)
+        published += sum(file.rows for file in each.files)
         drawn += draw(bound, name, each, count * (at + 1) // len(asked) - count * at // len(asked), dice)
     rows = _judge(bound, asked, drawn)
     results = [*questions(pipeline)]
