@@ -253,5 +253,6 @@ def test_a_file_without_rows_says_so(muntin: Muntin, tmp_path: Path, name: str, 
 def test_a_draft_is_python_whatever_stands_in_the_file(muntin: Muntin, tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / name).write_text(text)
     assert muntin("new", str(tmp_path / "p"), "--from", str(tmp_path / name)).status == 0
-    assert words in (draft := (tmp_path / "p/dags/p.py").read_text())
+    draft = (tmp_path / "p/dags/p.py").read_text()
+    assert words in draft
     compile(draft, "p.py", "exec")
