@@ -211,3 +211,15 @@ def test_a_delta_table_is_judged_too(tmp_path: Path) -> None:
     said = against_source(pipeline, root=ran(pipeline, tmp_path), count=20, seed=1)
     assert len(said.drawn) == 20
     assert [each for each in said.drawn if each.differs or each.not_judged] == []
+
+
+@pytest.mark.gx
+def test_the_readme_shows_what_is_said(muntin: Muntin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("$ MUNTIN_SEED=1 muntin doctor dags/sales.py --against-source 2\n")[2].partition("```")[0]
+    assert muntin("new", str(tmp_path / "shop")).status == 0
+    monkeypatch.chdir(tmp_path / "shop")
+    assert muntin("run", "dags/sales.py", "--no-validate").status == 0
+    monkeypatch.setenv("MUNTIN_SEED", "1")
+    said = muntin("doctor", "dags/sales.py", "--against-source", "2").out
+    assert shown.splitlines() == said.splitlines()[: shown.count("\n")]
