@@ -117,10 +117,10 @@ class Select:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from muntin.engine.reduce.select import ranked, winners
+        from muntin.engine.reduce.select import winners
 
-        by = ranked(parts[self.by], parts[self.then], least=self.least) if self.then else parts[self.by]
-        rows = winners(by, windows, least=self.least, newest=self.newest)
+        then = parts[self.then] if self.then else None
+        rows = winners(parts[self.by], windows, least=self.least, newest=self.newest, then=then)
         chosen = pa.array(rows, mask=rows < 0)
         return {name: part.take(chosen) for name, part in parts.items()}
 

@@ -17,24 +17,33 @@ _NAN = 0x7FF8 << 48
 _NO_SIGN = 2**63 - 1
 
 
-def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: bool) -> Ints:
+def winners(
+    order_by: pa.Array, windows: Assignment, *, least: bool, newest: bool, then: pa.Array | None = None
+) -> Ints:
     """The row of the states that wins in each window; -1 where every candidate is null.
 
     `order_by`: the values to compare; a null never wins. `windows`: over the states. `least`: whether the
     least value wins, else the greatest (a NaN is greater than any number, as in DuckDB). `newest`: whether
-    the last of equal values to arrive wins, else the first.
+    the last of equal values to arrive wins, else the first. `then`: of equal values the one wins whose value
+    here is least.
     """
     ranks, rows, late_rows = sort_keys(order_by), windows.order, windows.late_row
     if order_by.null_count:
         valid = order_by.is_valid().to_numpy(zero_copy_only=False)
         rows, late_rows = np.where(valid[rows], rows, -1), np.where(valid[late_rows], late_rows, -1)
-    return _winning(-1 - ranks if least else ranks, rows, late_rows, windows, newest=newest)
+    ties = None if then is None else -1 - sort_keys(then)
+    return _winning(-1 - ranks if least else ranks, rows, late_rows, windows, newest=newest, ties=ties)
 
 
-def _winning(ranks: Ints, rows: Ints, late_rows: Ints, windows: Assignment, *, newest: bool) -> Ints:
-    """The row with the greatest rank in each window; `rows`, `late_rows`: -1 where a row cannot win."""
+def _winning(
+    ranks: Ints, rows: Ints, late_rows: Ints, windows: Assignment, *, newest: bool, ties: Ints | None = None
+) -> Ints:
+    """The row with the greatest rank in each window, and of these the greatest of `ties`; `rows`,
+    `late_rows`: -1 where a row cannot win.
+    """
     ranges = (windows.block, windows.lo, windows.mid, windows.hi)
-    return _winners(ranks, rows, *ranges, windows.late_window, late_rows, newest, windows.is_short)  # type: ignore[no-any-return]
+    ties = ranks if ties is None else ties
+    return _winners(ranks, ties, rows, *ranges, windows.late_window, late_rows, newest, windows.is_short)  # type: ignore[no-any-return]
 
 
 def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
@@ -84,40 +93,28 @@ def _float_keys(values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     return out
 
 
-def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
-    """Integers in the order of `by`; equal values are ordered by `then`, upwards if `least`, else downwards.
-
-    Null where `by` is null.
-    """
-    keys, ties = (
-        np.unique(sort_keys(column), return_inverse=True)[1].astype(np.int64) for column in (by, then)
-    )
-    return pa.array(
-        keys * (len(then) + 1) + (ties if least else len(then) - ties),
-        mask=by.is_null().to_numpy(zero_copy_only=False),
-    )
-
-
 @compiled_for_many
-def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _winner(ranks, ties, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of two rows, of which the first came before the second; -1 is no row."""
-    if older < 0:
-        return newer
-    if newer < 0 or ranks[newer] < ranks[older] or (ranks[newer] == ranks[older] and not newest):
-        return older
-    return newer
+    if older < 0 or newer < 0:
+        return max(older, newer)
+    if ranks[newer] != ranks[older]:
+        return newer if ranks[newer] > ranks[older] else older
+    if ties[newer] != ties[older]:
+        return newer if ties[newer] > ties[older] else older
+    return newer if newest else older
 
 
 @compiled_for_many
-def _winners(ranks, rows, block, lo, mid, hi, late_window, late_rows, newest, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _winners(ranks, ties, rows, block, lo, mid, hi, late_window, late_rows, newest, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = (
-        _scanned(ranks, rows, lo, hi, newest)
+        _scanned(ranks, ties, rows, lo, hi, newest)
         if is_short
-        else _of_blocks(ranks, rows, block, lo, mid, hi, newest)
+        else _of_blocks(ranks, ties, rows, block, lo, mid, hi, newest)
     )
     for pair in range(len(late_window)):
         window = late_window[pair]
-        out[window] = _winner(ranks, out[window], late_rows[pair], newest)
+        out[window] = _winner(ranks, ties, out[window], late_rows[pair], newest)
     return out
 
 
@@ -136,42 +133,36 @@ def _extremes(values, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: A
 
 
 @compiled_for_many
-def _scanned(ranks, rows, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _scanned(ranks, ties, rows, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, row by row."""
     out = np.full(len(lo), -1, np.int64)
     for window in range(len(lo)):
-        best, rank = -1, 0
+        best = -1
         for row in range(lo[window], hi[window]):
-            now = rows[row]
-            if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
-                best, rank = now, ranks[now]
+            best = _winner(ranks, ties, best, rows[row], newest)
         out[window] = best
     return out
 
 
 @compiled_for_many
-def _of_blocks(ranks, rows, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _of_blocks(ranks, ties, rows, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, from the winners of the prefixes and suffixes of blocks."""
     out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(rows), np.empty_like(rows)
-    best, rank = -1, 0
+    best = -1
     for row in range(len(rows)):
-        now = rows[row]
         if row > 0 and block[row] != block[row - 1]:
             best = -1
-        if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
-            best, rank = now, ranks[now]
+        best = _winner(ranks, ties, best, rows[row], newest)
         prefix[row] = best
     best = -1
     for row in range(len(rows) - 1, -1, -1):
-        now = rows[row]
         if row + 1 < len(rows) and block[row] != block[row + 1]:
             best = -1
-        if now >= 0 and (best < 0 or ranks[now] > rank or (not newest and ranks[now] == rank)):
-            best, rank = now, ranks[now]
+        best = _winner(ranks, ties, rows[row], best, newest)
         suffix[row] = best
     for window in range(len(lo)):
         if lo[window] < mid[window]:
             out[window] = suffix[lo[window]]
         if mid[window] < hi[window]:
-            out[window] = _winner(ranks, out[window], prefix[hi[window] - 1], newest)
+            out[window] = _winner(ranks, ties, out[window], prefix[hi[window] - 1], newest)
     return out
