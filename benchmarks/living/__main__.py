@@ -3,7 +3,7 @@
 A file of 100,000 rows a day for 365 days. Then thirty days: one row of a hundred is of the week before, once a week an old file is written
 anew, and one person is deleted. Each contender keeps two tables up to date, of days and of sessions of each key. After each day its rows
 are held against DuckDB's over all files, as far as windows have ended. Each step in a process of its own with one thread; CPU seconds are
-of the whole process, its imports too. `chdb` takes part where it is installed.
+of the whole process, its imports too. `chdb` takes part where it is installed, Flink where Maven and a JDK are.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from benchmarks import facts, report
 from benchmarks.living.contenders import TABLES
 from benchmarks.living.steps import CONTENDERS, Figures, step, write_tables
 from benchmarks.living.world import DAY_US, START, World
+from benchmarks.nexmark.engines import has_flink
 
 FIRST = "duckdb"
 """Whose rows are right: the whole question over all files."""
@@ -116,7 +117,7 @@ def main() -> int:
         "--only", nargs="+", default=there, choices=there, metavar="WHO", help=f"some of {', '.join(there)}, beside {FIRST}"
     )
     asked = parser.parse_args()
-    names = list(dict.fromkeys([FIRST, *asked.only]))
+    names = [name for name in dict.fromkeys([FIRST, *asked.only]) if name != "flink" or has_flink()]
     with tempfile.TemporaryDirectory(prefix="muntin-living-") as folder:
         world = World(Path(folder, "events"), asked.days, asked.more, asked.events, asked.keys)
         outcomes = live(names, world, Path(folder), lambda line: print(line, file=sys.stderr, flush=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.contestant import cpu_s, own_peak_mb
+from benchmarks.living.allowed_lateness import AllowedLateness
 from benchmarks.living.contenders import LOOK_BACK, AskAgain, Contender, LookBack, Muntin, Polars, View
 from benchmarks.living.stream import ForeachBatch
 from benchmarks.living.world import World
@@ -27,6 +28,7 @@ CONTENDERS: Mapping[str, tuple[str, type[Contender]]] = {
     "polars": ("Polars, asked again", Polars),
     "look-back": (f"dbt's way: a look-back of {LOOK_BACK} days, in DuckDB", LookBack),
     "stream": ("Spark, a stream with foreachBatch", ForeachBatch),
+    "flink": ("Flink, allowed lateness of eight days", AllowedLateness),
     "view": ("ClickHouse (chdb), a materialised view", View),
 }
 

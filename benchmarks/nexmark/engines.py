@@ -130,15 +130,20 @@ def with_flink(query: str, folder: Path, out: Path) -> None:
     _to_flink(f"CREATE TABLE found {where.format(out / ROWS)} AS {queries.for_flink(query)}")
 
 
-@cache
-def _flink() -> subprocess.Popen[str]:
+def flink_command(half_mb: int, *classes: Path) -> list[str | Path]:
+    """Java with Flink's jars and other classes, with so much memory; the program and its arguments follow."""
     import pyspark
 
     from examples.demo.home import program_env
 
-    half_mb, cores = psutil.virtual_memory().total // 2**21, os.cpu_count() or 1
-    jars = [*FLINK_JARS.glob("*.jar"), *(Path(pyspark.__file__).parent / "jars").glob("hadoop-client-*.jar")]
+    jars = [*classes, *FLINK_JARS.glob("*.jar"), *(Path(pyspark.__file__).parent / "jars").glob("hadoop-client-*.jar")]
     opened = [word for name in _OPENED for word in ("--add-opens", f"java.base/java.{name}=ALL-UNNAMED")]
+    return [Path(program_env()["JAVA_HOME"], "bin/java"), *opened, f"-Xmx{half_mb}m", "-cp", ":".join(map(str, jars))]
+
+
+@cache
+def _flink() -> subprocess.Popen[str]:
+    half_mb, cores = psutil.virtual_memory().total // 2**21, os.cpu_count() or 1
     settings = [
         f"parallelism.default={cores}",
         f"taskmanager.numberOfTaskSlots={cores}",
@@ -146,8 +151,7 @@ def _flink() -> subprocess.Popen[str]:
         "taskmanager.memory.network.max=256m",
         "taskmanager.memory.network.min=256m",
     ]
-    java = Path(program_env()["JAVA_HOME"], "bin/java")
-    command = [java, *opened, f"-Xmx{half_mb}m", "-cp", ":".join(map(str, jars)), str(FLINK / "Statements.java"), *settings]
+    command = [*flink_command(half_mb), FLINK / "Statements.java", *settings]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
