@@ -68,7 +68,7 @@ def test_a_damaged_page_of_times_is_told_of_its_file(tmp_path: Path) -> None:
     content[begin + 30 : begin + page.total_compressed_size] = b"x" * (page.total_compressed_size - 30)
     file.write_bytes(content)
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {"n": agg.count()})
-    asked = mock.patch.object(split_rows, "WORTH_INSPECTING", 1), mock.patch.object(accumulate_task, "may_bundle", return_value=False)
+    asked = mock.patch.object(split_rows, "MANY_ROWS", 1), mock.patch.object(accumulate_task, "may_bundle", return_value=False)
     with slots_made("dense"), asked[0], asked[1], pytest.raises(SourceError, match=r"rows\.parquet"):
         run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=Local(1))
 

@@ -110,6 +110,18 @@ def test_rows_windows_and_quarantine_are_those_of_the_whole_file(tmp_path: Path,
     assert (batch.rows_read, batch.rows_quarantined) == (130, (5 + 1) + (4 + 1) + (3 + 1))  # without a time, of next year, odd
 
 
+def test_parts_without_rows_have_no_states(tmp_path: Path, cut: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "data/a.parquet", rows(GROUP))
+    definition = pipeline(tmp_path, aggregates={"n": agg.count()})
+    monkeypatch.setattr(listing, "SPLIT_BYTES", 300)
+    result(definition, tmp_path / "few")
+    assert len(cut) > 3
+    folders = [path.parent for path in (tmp_path / "few").rglob("frames/**/*.parquet")]
+    assert max(map(folders.count, folders)) <= 2, "of the part with rows, and of the first"
+    cut.clear()
+    check_alike(definition, tmp_path, cut, monkeypatch)
+
+
 def test_types_of_the_definition(tmp_path: Path, cut: list[range], monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "data/a.parquet", rows())
     definition = pipeline(tmp_path, types={"x": "INTEGER"}, aggregates={"n": agg.count(), "total": agg.sum("x")})

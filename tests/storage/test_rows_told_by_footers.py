@@ -121,7 +121,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
         return found[-1]
 
     monkeypatch.setattr(accumulate_split, "MANY_ROWS", 1)
-    monkeypatch.setattr(split_rows, "WORTH_INSPECTING", 1)
+    monkeypatch.setattr(split_rows, "MANY_ROWS", 1)
     monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)
     monkeypatch.setattr(footers, "told_extent", noting)
     return found
@@ -173,7 +173,7 @@ def test_rows_of_many_columns_are_counted(tmp_path: Path, told: Any, monkeypatch
 
 
 def test_few_rows_are_counted(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(split_rows, "WORTH_INSPECTING", 2**20)
+    monkeypatch.setattr(split_rows, "MANY_ROWS", 2**17)
     write(tmp_path / "data", TIMES["instants"][0])
     result(definition(tmp_path / "data", [*KINDS]), tmp_path / "told")
     assert not told

@@ -11,7 +11,7 @@ from muntin.engine.merged_states import merged, runs
 from muntin.jobs.accumulate.bundle_states import encoding
 from muntin.jobs.accumulate.forgotten_rows import left_out, refused_left
 from muntin.jobs.accumulate.shares import SplitResult, counted_split, taken
-from muntin.jobs.accumulate.split_rows import Counted
+from muntin.jobs.accumulate.split_rows import MANY_ROWS, Counted
 from muntin.jobs.quarantine.refused_rows_kept import ONCE
 from muntin.jobs.records.reports import Counts
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from muntin.sources.reading.refused_rows import Taken
     from muntin.sources.source import Columns
     from muntin.states.derived_columns import Extent
-
-MANY_ROWS = 2**17
-"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows
-there, too.
-"""
 
 
 def accumulate_rows(

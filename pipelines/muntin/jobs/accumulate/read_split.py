@@ -41,12 +41,10 @@ if TYPE_CHECKING:
 def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> SplitResult:
     """Read a split; if that fails, read it without the rows that cannot be read or computed."""
     _check_pickles(share.bound, split)
-    if split.part:
-        split = replace(split, rows=rows_of(split.paths[0], split.part))
+    if part := split.part:
+        split = replace(split, rows=rows_of(split.paths[0], part))
         if split.rows == range(0):
-            from muntin.sources.reading.mended import Mended
-
-            return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
+            return _of_no_rows(share, split, first=part.number == 0)
     try:
         check_whole(share.bound.source, split.paths, share.bound.may_use, split.rows)
         return accumulate_rows(session, share, split, plainly(session, share.bound, split))
@@ -154,6 +152,15 @@ def _of_good_rows(
     if failed:
         raise failed
     return None
+
+
+def _of_no_rows(share: Share, split: Split, *, first: bool) -> SplitResult:
+    """The result of a part without rows: the first part of a file says that its batch was read."""
+    from muntin.sources.reading.mended import Mended
+
+    if first:
+        return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
+    return SplitResult(counted_split(split, Counts(), newest=split.watermark_us), [0], {})
 
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> SplitResult:

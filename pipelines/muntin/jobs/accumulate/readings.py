@@ -28,8 +28,9 @@ from muntin.jobs.schema_check.first_files import columns_of, first_columns, firs
 from muntin.jobs.schema_check.source_columns import bound_types, check_sql
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.row_times import without_rows
+from muntin.sources.reading.scan import nulls
 from muntin.sources.reading.sql_types import common_type
-from muntin.sources.sessions.duckdb_session import kept_session
+from muntin.sources.sessions.duckdb_session import described, kept_session
 from muntin.sources.sessions.listed_files import let_read
 from muntin.states.columns import BATCH
 
@@ -189,6 +190,13 @@ def _no_rows(bound: Bound, pieces: Pieces) -> str:
     for columns in _columns(session, bound, pieces):
         with suppress(duckdb.Error, MuntinError):
             rows = without_rows(bound.source, columns)
+            # bound with each query of other sources: only what lifts may use, without the SQL of times
+            kinds = {
+                name: kind
+                for name, kind in described(session, rows).items()
+                if name not in columns or bound.may_use(name)
+            }
+            rows = f"(SELECT {nulls(kinds)} WHERE false)"
             check_aggregates(session, bound, rows, columns)
             return rows
     if pieces or bound.source.blank:  # what is wrong is reported of the files

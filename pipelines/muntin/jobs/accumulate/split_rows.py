@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin.files.readable import readable_footer
@@ -19,14 +20,13 @@ from muntin.sources.reading.column_types import check_numbers, column_types
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import cast_behind, quoted, scan, with_casts
+from muntin.sources.sessions.fetched_files import footer_of
 from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.derived_columns import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import pyarrow as pa
 
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.quarantine.refused_places import Fault
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from muntin.sources.source import Columns, Source
 
 
-WORTH_INSPECTING = 2**20
-"""Rows of fewer bytes are counted in the time that DuckDB takes to plan a query of footers."""
+MANY_ROWS = 2**17
+"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows
+there, too; they are counted in the time that DuckDB takes to plan a query of footers.
+"""
 MOST_COLUMNS = 64
 """With more, to take a footer apart may take longer than to count the rows."""
 
@@ -140,10 +142,12 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         return rows_by_file(session, paths, KEPT)
 
     def counted_by_footers() -> Counted | None:
-        if in_table or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
+        if in_table or only or len(columns) > MOST_COLUMNS:
             return None
-        # a footer with odd statistics; counting says what is wrong, if anything is
-        with suppress(duckdb.DataError, duckdb.ProgrammingError):
+        # a footer with odd statistics, or damaged; counting says what is wrong, if anything is
+        with suppress(duckdb.DataError, duckdb.ProgrammingError, pa.ArrowException, OSError):
+            if not _many(split):
+                return None
             from muntin.sources.reading.footers import told_extent
 
             extent = told_extent(session, source, paths, columns, times, split.rows)
@@ -151,6 +155,13 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         return None
 
     return SplitRows(paths, columns, rows, 0, by_file, list, lost, counted_by_footers, met)
+
+
+def _many(split: Split) -> bool:
+    """Whether a split of Parquet files has more than `MANY_ROWS`; of a short file that is not asked."""
+    if split.size <= MANY_ROWS or split.rows is not None:
+        return len(split.rows or ()) > MANY_ROWS
+    return sum(pq.read_metadata(footer_of(path)).num_rows for path in split.paths) > MANY_ROWS
 
 
 def carefully(
