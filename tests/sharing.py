@@ -34,6 +34,7 @@ class Together(LoadScopeScheduling):
         return group_of(nodeid.partition("::")[0])
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Called where several processes share the tests."""
     config.option.loadscopereorder = False
