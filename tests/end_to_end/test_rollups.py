@@ -24,6 +24,7 @@ from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.quality.suite import ExpectationsFailed, SuiteError
 from tests.end_to_end.hourly import START, hour, times
+from tests.made_once import made_once
 from tests.storage.three_batches import HERE
 
 SCHEMA = pa.schema([("at", pa.timestamp("us", tz="UTC")), ("city", pa.string()), ("item", pa.string()), ("euro", pa.float64())])
@@ -79,16 +80,24 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
-    shop = Shop(tmp_path)
+    return written(tmp_path)
+
+
+@pytest.fixture
+def done(tmp_path: Path) -> Shop:
+    made_once(tmp_path, _run)
+    return Shop(tmp_path)
+
+
+def written(folder: Path) -> Shop:
+    shop = Shop(folder)
     for at, rows in enumerate(BATCHES):
         shop.write(at, rows)
     return shop
 
 
-@pytest.fixture
-def done(shop: Shop) -> Shop:
-    shop.run()
-    return shop
+def _run(folder: Path) -> None:
+    written(folder).run()
 
 
 def test_published_in_the_same_run_from_the_same_states(shop: Shop) -> None:

@@ -31,6 +31,7 @@ from muntin.states.forgotten_keys import Plain
 from muntin.tasks import Local
 from tests.end_to_end.hourly import hour
 from tests.forgetting.visits import Visits
+from tests.made_once import made_once
 
 ANN, BOB = [(5, "ann", "x", 1.0, "a"), (70, "ann", "y", 2.0, "a")], [(10, "bob", "x", 3.0, "b"), (80, "bob", "x", 4.0, "b")]
 KEY = [{"person": "bob"}]
@@ -42,11 +43,19 @@ _HOUR = instant_us(hour(0), "start"), instant_us(hour(1), "end")
 @pytest.fixture
 def visits(tmp_path: Path) -> Visits:
     """Two hours of ann and bob; of each a row without a time."""
-    made = Visits(tmp_path, more=HOURS)
+    made_once(tmp_path, _two)
+    return written(tmp_path)
+
+
+def written(folder: Path) -> Visits:
+    made = Visits(folder, more=HOURS)
     for at in range(2):
         made.write(at, [ANN[at], BOB[at]], bad=["ann", "bob"])
-    made.run(0, 1)
     return made
+
+
+def _two(folder: Path) -> None:
+    written(folder).run(0, 1)
 
 
 def people(visits: Visits, window: str = "hour") -> list[str]:
@@ -61,7 +70,9 @@ def test_a_plan_says_what_lies_where_and_changes_nothing(visits: Visits) -> None
     assert {path: path.read_bytes() for path in visits.root.rglob("*") if path.is_file()} == before
 
 
-def test_rows_that_come_again_are_left_out_and_counted(visits: Visits) -> None:
+def test_rows_that_come_again_are_left_out_and_counted(tmp_path: Path) -> None:
+    visits = written(tmp_path)
+    visits.run(0, 1)
     forget(visits.pipeline, KEY, root=visits.root)
     report = visits.run(1).batches[0]
     assert (report.rows_read, report.rows_accepted, report.rows_quarantined, report.rows_forgotten) == (4, 1, 1, 2)

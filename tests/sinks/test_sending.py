@@ -19,6 +19,7 @@ from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
+from tests.made_once import made_once
 from tests.storage.test_changes_since import Changing
 from tests.storage.three_batches import Small
 
@@ -66,10 +67,14 @@ class Sending(Changing):
 
 @pytest.fixture
 def small(tmp_path: Path) -> Sending:
-    small = Sending(tmp_path)
+    made_once(tmp_path, _two)
+    return Sending(tmp_path)
+
+
+def _two(folder: Path) -> None:
+    small = Sending(folder)
     small.write_all()
     small.ran(0, 1)
-    return small
 
 
 FIRST = (1, [("a", 2, 1, "new"), ("a", 4, 1, "new"), ("ü", 1, 1, "new"), ("ü", 2, 1, "new")])

@@ -24,6 +24,7 @@ from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.store.log_append import commits_between
 from muntin.store.log_check import commit_path
 from tests.case_counts import random_seeds
+from tests.made_once import made_once
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 Rows = dict[tuple[Any, ...], tuple[str, ...]]
@@ -171,10 +172,14 @@ def test_any_history_against_a_full_read_at_both_versions(tmp_path: Path, seed: 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Changing:
-    small = Changing(tmp_path)
+    made_once(tmp_path, _three)
+    return Changing(tmp_path)
+
+
+def _three(folder: Path) -> None:
+    small = Changing(folder)
     small.write_all()
     small.ran(0, 1, 2)
-    return small
 
 
 def said(table: pa.Table) -> list[tuple[str, int, int, str, int | None]]:
@@ -265,7 +270,9 @@ def test_a_table_that_began_without_windows_knows_its_keys_in_files_put_together
 class TestRefusals:
     """What cannot be told, and from which version on it can."""
 
-    def test_a_commit_that_the_log_has_lost(self, small: Changing) -> None:
+    def test_a_commit_that_the_log_has_lost(self, tmp_path: Path) -> None:
+        _three(tmp_path)
+        small = Changing(tmp_path)
         commit_path(small.table("hours"), 1).unlink()
         with pytest.raises(VersionGoneError, match=r"since version 0 cannot be told.*It can be told since version 1.*go on from version 2"):
             small.since("hours", 0)

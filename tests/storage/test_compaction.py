@@ -26,10 +26,11 @@ from muntin.store.paths import SharedPath, parse_states_path
 from muntin.store.store import File
 from muntin.timeline import ledger
 from tests.case_counts import random_seeds
+from tests.made_once import made_once
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash
 from tests.storage.test_crash_points import points, same
-from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, facts
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, facts, one_by_one
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +111,17 @@ def small(tmp_path: Path) -> Small:
     return made
 
 
+@pytest.fixture
+def three(tmp_path: Path) -> Small:
+    made_once(tmp_path, _three)
+    return Small(tmp_path)
+
+
+def _three(folder: Path) -> None:
+    """Under a name of its own: two files of a size are many here."""
+    one_by_one(folder)
+
+
 def test_a_run_that_puts_files_together_may_stop_anywhere(small: Small) -> None:
     for at in range(2):
         small.run("old", at, at)
@@ -136,11 +148,9 @@ def test_a_replaced_batch_of_a_shared_file_may_stop_anywhere(small: Small) -> No
         assert same(small.tables("crashed"), new), where
 
 
-def test_a_shared_file_in_the_place_of_another_is_told(small: Small) -> None:
-    for at in range(3):
-        small.run("state", at, at)
-    whole(small, "state")
-    folder = Path(bind(small.pipeline, small.folder / "state").folder) / "frames"
+def test_a_shared_file_in_the_place_of_another_is_told(three: Small) -> None:
+    whole(three, "state")
+    folder = Path(bind(three.pipeline, three.folder / "state").folder) / "frames"
     shared = next(path for path in folder.rglob("*.parquet") if isinstance(parse_states_path("/".join(path.parts[-2:])), SharedPath))
     other = shared.parent.with_name("20240101T000000Z_20240101T090000Z") / shared.name
     other.parent.mkdir()
@@ -162,19 +172,16 @@ def versions(small: Small, root: str) -> Iterator[tuple[str, DeltaTable]]:
             yield name, DeltaTable(f"{bound.folder}/{name}")
 
 
-def test_every_delta_reader_sees_the_same_rows(small: Small) -> None:
-    for at in range(3):
-        small.run("state", at, at)
-    before = {name: (rows(table), len(table.file_uris())) for name, table in versions(small, "state")}
-    whole(small, "state")
-    after = {name: (rows(table), len(table.file_uris())) for name, table in versions(small, "state")}
+def test_every_delta_reader_sees_the_same_rows(three: Small) -> None:
+    before = {name: (rows(table), len(table.file_uris())) for name, table in versions(three, "state")}
+    whole(three, "state")
+    after = {name: (rows(table), len(table.file_uris())) for name, table in versions(three, "state")}
     assert {name: table.equals(after[name][0]) for name, (table, _) in before.items()} == dict.fromkeys(before, True)
     assert sum(files for _, files in after.values()) < sum(files for _, files in before.values())
 
 
 def test_versions_and_ledgers_stay_as_they_are(small: Small) -> None:
-    for at in range(3):
-        small.run("state", at, at)
+    one_by_one(small.folder)
     bound = bind(small.pipeline, small.folder / "state")
     before = [published(bound.store, name).head for name in bound.windows]
     whole(small, "state")
@@ -184,39 +191,35 @@ def test_versions_and_ledgers_stay_as_they_are(small: Small) -> None:
     assert not any(batch.source_changed for batch in again.batches)
 
 
-def test_who_began_before_files_were_put_together_commits_all_the_same(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
-    for at in range(3):
-        small.run("state", at, at)
-    small.write(1, OTHER)
-    small.run("clean")
-    bound, commit = bind(small.pipeline, small.folder / "state"), DeltaStore.commit
+def test_who_began_before_files_were_put_together_commits_all_the_same(three: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    three.write(1, OTHER)
+    three.run("clean")
+    bound, commit = bind(three.pipeline, three.folder / "state"), DeltaStore.commit
 
     def late(self: DeltaStore, table: str, *rest: object) -> None:
         with monkeypatch.context() as once:
             once.setattr(DeltaStore, "commit", commit)
-            whole(small, "state")
+            whole(three, "state")
         commit(self, table, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
         patched.setattr(DeltaStore, "commit", late)
-        accumulate(bound, HERE, small.pipeline.intervals.intervals(us(1), us(2)))
-        small.run("state", 1, 1)
-    assert same(small.tables("state"), small.tables("clean"))
+        accumulate(bound, HERE, three.pipeline.intervals.intervals(us(1), us(2)))
+        three.run("state", 1, 1)
+    assert same(three.tables("state"), three.tables("clean"))
 
 
 def us(hours: int) -> int:
     return int((START + hours * HOUR).timestamp()) * 1_000_000
 
 
-def test_a_conflict_is_left_to_a_later_run(small: Small, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    for at in range(3):
-        small.run("state", at, at)
+def test_a_conflict_is_left_to_a_later_run(three: Small, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
 
     def refuse(*_: object) -> None:
         raise ConflictError("somebody came first")
 
     monkeypatch.setattr(DeltaStore, "commit", refuse)
-    assert compact(bind(small.pipeline, small.folder / "state")) is None, "maintain does not try for ever"
+    assert compact(bind(three.pipeline, three.folder / "state")) is None, "maintain does not try for ever"
     assert "somebody came first" in caplog.text
 
 
@@ -275,8 +278,7 @@ def test_damage_does_not_pass_into_a_new_file(
 
 @pytest.mark.parametrize("harm", ["gone", "damaged"])
 def test_a_shared_file_that_is_lost_comes_back_with_its_batches(small: Small, harm: str) -> None:
-    for at in range(3):
-        small.run("state", at, at)
+    one_by_one(small.folder)
     whole(small, "state")
     path = shared(small, "frames/20m")
     content = bytearray(path.read_bytes())

@@ -11,6 +11,7 @@ from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE
+from tests.made_once import made_once
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START
 
@@ -19,9 +20,6 @@ HOURS = 16
 
 def texts(folder: Path) -> Pipeline:
     """Files of CSV: three rows an hour, and a row without a time."""
-    folder.mkdir()
-    for at in range(HOURS):
-        write(folder, at, at)
     return Pipeline(
         name="texts",
         source=sources.files(str(folder / "{start:%d%H}.csv"), event_time="t"),
@@ -58,16 +56,23 @@ def ran(pipeline: Pipeline, root: Path, first: int, end: int) -> None:
 @pytest.fixture
 def bulk(tmp_path: Path) -> tuple[Pipeline, Path]:
     """The pipeline, and its state after a bulk run."""
-    pipeline = texts(tmp_path / "data")
-    ran(pipeline, tmp_path / "bulk", 0, HOURS)
-    return pipeline, tmp_path / "bulk"
+    made_once(tmp_path, _both)
+    return texts(tmp_path / "data"), tmp_path / "bulk"
+
+
+def _both(folder: Path) -> None:
+    (folder / "data").mkdir()
+    for at in range(HOURS):
+        write(folder / "data", at, at)
+    pipeline = texts(folder / "data")
+    ran(pipeline, folder / "bulk", 0, HOURS)
+    for at in range(HOURS):
+        ran(pipeline, folder / "single", at, at + 1)
 
 
 @pytest.fixture
 def both(bulk: tuple[Pipeline, Path], tmp_path: Path) -> tuple[Pipeline, Path, Path]:
     """The same, and its state after runs of one batch each."""
-    for at in range(HOURS):
-        ran(bulk[0], tmp_path / "single", at, at + 1)
     return *bulk, tmp_path / "single"
 
 

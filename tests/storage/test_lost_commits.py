@@ -13,22 +13,26 @@ from muntin.errors import StateError
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
 from muntin.jobs.state.bound import bind
+from tests.made_once import made_once
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, at_once
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
     """Batch 1 was replaced in the last run; `older`: the tables as they were before that."""
-    small = Small(tmp_path)
-    small.write_all()
-    small.run("state")
-    shutil.copytree(tmp_path / "state/small", tmp_path / "older")
+    made_once(tmp_path, _replaced)
+    return Small(tmp_path)
+
+
+def _replaced(folder: Path) -> None:
+    at_once(folder)
+    small = Small(folder)
+    shutil.copytree(folder / "state/small", folder / "older")
     small.write(1, (*OTHER, None))
     for root in ("state", "clean"):
         small.run(root, 1, 1)
     small.run("clean")
-    return small
 
 
 def table(small: Small, name: str) -> Path:

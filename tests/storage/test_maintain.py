@@ -17,20 +17,18 @@ from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.store import seen_tables
 from muntin.store.disk import write_whole
 from muntin.store.state import states_of
+from tests.made_once import made_once
 from tests.storage.crashing import Crash
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, one_by_one
 
 LATER = datetime.now(UTC) + timedelta(days=3)
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    made = Small(tmp_path)
-    made.write_all()
-    for at in range(3):
-        made.run("state", at, at)
-    return made
+    made_once(tmp_path, one_by_one)
+    return Small(tmp_path)
 
 
 def swept(small: Small) -> dict[str, int]:

@@ -22,16 +22,15 @@ from muntin.jobs.upkeep.outdated import versions
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.store.delta import DeltaStore
 from tests.case_counts import some
+from tests.made_once import made_once
 from tests.storage.crashing import Crash, Crashing
-from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, at_once
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    small = Small(tmp_path)
-    small.write_all()
-    small.run("state")
-    return small
+    made_once(tmp_path, at_once)
+    return Small(tmp_path)
 
 
 def more(small: Small) -> Pipeline:

@@ -13,7 +13,8 @@ from muntin.jobs.published.staged_windows import Staged
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.verdicts import record_verdicts
 from muntin.jobs.state.bound import Bound, bind
-from tests.storage.three_batches import HERE, OTHER, Small
+from tests.made_once import made_once
+from tests.storage.three_batches import HERE, OTHER, Small, at_once
 
 HOUR_US = 3_600_000_000
 BOTH = {"hours": "suite.json", "visits": "suite.json"}
@@ -21,10 +22,8 @@ BOTH = {"hours": "suite.json", "visits": "suite.json"}
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    made = Small(tmp_path)
-    made.write_all()
-    made.run("state")
-    return made
+    made_once(tmp_path, at_once)
+    return Small(tmp_path)
 
 
 def guarded(small: Small) -> Bound:

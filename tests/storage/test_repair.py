@@ -13,20 +13,22 @@ from muntin.jobs.doctor.repair import repair
 from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from tests.case_counts import some
+from tests.made_once import made_once
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small, one_by_one
 
 START_US, HOUR_US = int(START.timestamp()) * 1_000_000, HOUR // timedelta(microseconds=1)
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    small = Small(tmp_path)
-    small.write_all()
-    for at in range(3):
-        small.run("state", at, at)
-    small.run("clean")
-    return small
+    made_once(tmp_path, _three)
+    return Small(tmp_path)
+
+
+def _three(folder: Path) -> None:
+    one_by_one(folder)
+    Small(folder).run("clean")
 
 
 def delete(path: Path) -> None:

@@ -32,6 +32,7 @@ from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.store.delta import DeltaStore
 from tests.case_counts import random_seeds, some
+from tests.made_once import made_once
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -114,12 +115,16 @@ def test_what_is_kept_is_what_a_clean_run_gives(tmp_path: Path, monkeypatch: pyt
 @pytest.fixture
 def aged(tmp_path: Path) -> Long:
     """Thirty batches, of which the states of the last twelve and those that they need are there."""
-    chance, long = random.Random(7), Long(tmp_path)
+    made_once(tmp_path, _thirty)
+    return Long(tmp_path)
+
+
+def _thirty(folder: Path) -> None:
+    chance, long = random.Random(7), Long(folder)
     for at in range(30):
         long.rewrite(at, chance)
     long.run("state", 0, 29)
-    maintain(long.pipeline, root=tmp_path / "state", older_than_us=DAY_US)
-    return long
+    maintain(long.pipeline, root=folder / "state", older_than_us=DAY_US)
 
 
 def test_a_batch_that_is_gone_cannot_be_replaced(aged: Long) -> None:

@@ -10,9 +10,10 @@ from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.store.delta import DeltaStore
 from muntin.store.disk import link, write_whole
 from muntin.store.store import Change, Snapshot
+from tests.made_once import made_once
 from tests.storage.crashing import Crashing
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import FIRST, OTHER, Small
+from tests.storage.three_batches import FIRST, OTHER, Small, at_once
 
 AGES = timedelta(days=3)
 
@@ -32,10 +33,8 @@ class Swept(Crashing):
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    made = Small(tmp_path)
-    made.write_all()
-    made.run("state")
-    return made
+    made_once(tmp_path, at_once)
+    return Small(tmp_path)
 
 
 def aged(folder: Path) -> None:

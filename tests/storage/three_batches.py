@@ -75,6 +75,21 @@ class Small:
         return {name: read(self.pipeline, name, root=self.root(root)) for name in self.pipeline.windows}
 
 
+def at_once(folder: Path) -> None:
+    """The three batches, published in `state` by one run."""
+    small = Small(folder)
+    small.write_all()
+    small.run("state")
+
+
+def one_by_one(folder: Path) -> None:
+    """The three batches, published in `state` by a run each."""
+    small = Small(folder)
+    small.write_all()
+    for at in range(3):
+        small.run("state", at, at)
+
+
 def row(place: int, minute: float | None) -> Mapping[str, Any]:
     """Two keys in turn."""
     t = None if minute is None else START + timedelta(minutes=minute)
