@@ -74,6 +74,8 @@ ONLY_SHOWN = {
 }  # fmt: skip
 """Modules that show the text of an error, or hand it on to a module that looks into it."""
 
+_LAST_WORDS = {name.rpartition(".")[2] for name in AROUND_THE_RULES}
+"""To spell each attribute of the product takes seconds."""
 _TEXT = re.compile(r"(PYSPARK|SPARK|PYTHON_WORKER|MIMALLOC)_[A-Z_]+|spark\.[a-z][\w.]+|__[A-Za-z_]+__")
 
 
@@ -81,25 +83,25 @@ _TEXT = re.compile(r"(PYSPARK|SPARK|PYTHON_WORKER|MIMALLOC)_[A-Z_]+|spark\.[a-z]
 def leaned_on() -> Mapping[str, set[str]]:
     """What is found -> the names of the modules that use it, without their folders."""
     found = defaultdict[str, set[str]](set)
-    for file, tree in _trees().items():
-        for node in ast.walk(tree):
+    for file, nodes in _nodes().items():
+        for node in nodes:
             for name in _names(node):
                 found[name].add(file.stem)
-        if file.stem not in ONLY_SHOWN and _looks_into_errors(tree):
+        if file.stem not in ONLY_SHOWN and _looks_into_errors(nodes):
             found[ERROR_TEXT].add(file.stem)
     return dict(found)
 
 
 @cache
-def _trees() -> Mapping[Path, ast.Module]:
+def _nodes() -> Mapping[Path, list[ast.AST]]:
     files = [file for folder in FOLDERS for file in sorted(folder.rglob("*.py")) if "templates" not in file.parts]
-    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    return {file: [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))] for file in files}
 
 
 @cache
 def _ours() -> set[str]:
     """Every name that the product itself gives to a function, a class, a variable or an attribute of its own objects."""
-    nodes = [node for tree in _trees().values() for node in ast.walk(tree)]
+    nodes = [node for of_file in _nodes().values() for node in of_file]
     own = {node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_set(node) and _is_self(node.value)}
     names = {node.id for node in nodes if isinstance(node, ast.Name) and _is_set(node)}
     return own | names | {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
@@ -122,8 +124,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _of_attribute(node: ast.Attribute) -> Iterator[str]:
-    whole = ast.unparse(node)
-    if whole in AROUND_THE_RULES:
+    if node.attr in _LAST_WORDS and (whole := ast.unparse(node)) in AROUND_THE_RULES:
         yield whole
     elif _is_self(node.value) or node.attr in DOCUMENTED_ATTRIBUTES:
         return
@@ -143,16 +144,17 @@ def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
-def _looks_into_errors(tree: ast.Module) -> bool:
+def _looks_into_errors(nodes: list[ast.AST]) -> bool:
     """Whether the text of an error is more than shown: `str(wrong)` somewhere else than in a formatted text or in what is raised."""
+    texts = [node for node in nodes if _is_text_of_error(node)]
     shown = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in (nodes if texts else ())
         if isinstance(node, ast.JoinedStr | ast.Raise | ast.Return)
         for inner in ast.walk(node)
         if isinstance(node, ast.JoinedStr) or (isinstance(inner, ast.Call) and _is_raised(node, inner))
     }
-    return any(_is_text_of_error(node) and id(node) not in shown for node in ast.walk(tree))
+    return any(id(node) not in shown for node in texts)
 
 
 def _is_raised(node: ast.AST, inner: ast.Call) -> bool:
@@ -162,4 +164,8 @@ def _is_raised(node: ast.AST, inner: ast.Call) -> bool:
 
 
 def _is_text_of_error(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node) in ("str(wrong)", "str(error)")
+    match node:
+        case ast.Call(func=ast.Name(id="str"), args=[ast.Name(id="wrong" | "error")], keywords=[]):
+            return True
+        case _:
+            return False

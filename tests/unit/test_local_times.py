@@ -11,8 +11,8 @@ import pytest
 
 from muntin import sources
 from muntin.errors import DefinitionError
-from muntin.sources.new_session import connect
 from muntin.sources.reading.row_times import staged, staged_batches
+from muntin.sources.sessions.duckdb_session import kept_session
 from tests.source_options import grouped
 
 
@@ -47,9 +47,8 @@ def read(
     """The instants of rows with a time and a number, in the order of the numbers."""
     source = sources.files("x.parquet", **grouped(event_time="t", timezone=zone, all_files=True, **options))
     values = ", ".join(f"('{t}'::{kind}, {number})" for t, number in rows)
-    with connect(zone) as session:
-        found = staged(source, f"(FROM (VALUES {values}) AS given(t, i))", {"t": kind, "i": "INTEGER"}, ordinal=False)
-        told = session.execute(f"SELECT muntin_time FROM ({found}) ORDER BY i").fetchall()
+    found = staged(source, f"(FROM (VALUES {values}) AS given(t, i))", {"t": kind, "i": "INTEGER"}, ordinal=False)
+    told = kept_session(zone).execute(f"SELECT muntin_time FROM ({found}) ORDER BY i").fetchall()
     return [None if us is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us) for (us,) in told]
 
 
@@ -168,9 +167,9 @@ def test_batches_that_are_read_together_are_told_apart() -> None:
     rows = [("02:10", 0, 1), ("02:40", 0, 2), ("02:20", 0, 3), ("02:30", 1, 1), ("02:50", 1, 2)]
     values = ", ".join(f"('2024-10-27 {at}'::TIMESTAMP, {number}, {batch}, {number})" for at, batch, number in rows)
     given = f"(FROM (VALUES {values}) AS given(t, i, muntin_batch, muntin_row_number))"
-    with connect("Europe/Vienna") as session:
-        staged_rows = staged_batches(source, given, {"t": "TIMESTAMP", "i": "INTEGER"}, ordinal=True)
-        told = session.execute(f"SELECT make_timestamp(muntin_time)::VARCHAR FROM ({staged_rows}) ORDER BY muntin_batch, i").fetchall()
+    staged_rows = staged_batches(source, given, {"t": "TIMESTAMP", "i": "INTEGER"}, ordinal=True)
+    query = f"SELECT make_timestamp(muntin_time)::VARCHAR FROM ({staged_rows}) ORDER BY muntin_batch, i"
+    told = kept_session("Europe/Vienna").execute(query).fetchall()
     assert [each for (each,) in told] == ["2024-10-27 00:10:00", "2024-10-27 00:40:00", "2024-10-27 01:20:00", None, None]
 
 
