@@ -21,6 +21,7 @@ from muntin.sources.exact_json import DEEPEST, MAY_BE_LOST, WHOLE, MisfitError, 
 from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves, plain_name
 from muntin.sources.new_session import connect
 from muntin.sources.reading.scan import literal, quoted
+from muntin.sources.sessions.duckdb_session import closed_session
 
 Faults = dict[int, tuple[str, str | None]]
 """Number of a message -> why it is no row, and the column that it is about."""
@@ -34,10 +35,10 @@ def with_fields(source: KafkaSource, table: pa.Table) -> tuple[pa.Table, Faults]
     Only of JSON are numbers never texts, as `strict` of `exact_json.member` says.
     """
     strict, cut = source.is_json, (source.event_time, source.arrival_time)
-    with connect() as session:
-        kinds = spelled(source.fields)
+    kinds, session = spelled(source.fields), closed_session()  # to open another takes longer than the rest
+    try:
         session.register("muntin_given", table)
-        session.execute(f"CREATE TEMP TABLE muntin_read AS {_read(kinds, strict=strict)}")
+        session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_read AS {_read(kinds, strict=strict)}")
         odd = session.sql(
             "SELECT muntin_number, value FROM muntin_read WHERE NOT muntin_plain"
         ).to_arrow_table()
@@ -54,6 +55,10 @@ def with_fields(source: KafkaSource, table: pa.Table) -> tuple[pa.Table, Faults]
             more = _miscast(session.sql(texts).to_arrow_table(), kinds, cut)
         rest = f"FROM ({texts}) WHERE muntin_number NOT IN ({', '.join(map(str, more))})"
         return session.sql(_typed(kinds, rest, cut)).to_arrow_table(), faults | more
+    finally:  # it lives on, and messages may be large
+        session.execute("DROP TABLE IF EXISTS muntin_read")
+        for name in ("muntin_given", "muntin_exact"):
+            session.unregister(name)
 
 
 def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
