@@ -25,6 +25,7 @@ from muntin.jobs.records.reports_table import record_accumulated, utc_now
 from muntin.jobs.state.bound import bind
 from muntin.sources.reading.lookup import Lookup
 from muntin.tasks import Local
+from tests.case_counts import paired
 from tests.source_options import grouped
 
 if TYPE_CHECKING:
@@ -214,8 +215,7 @@ def test_a_batch_is_read_again_where_nobody_knows_what_it_met(shop: Shop) -> Non
 
 # orders of 1 May     3, 4 and one without a number
 # rates               3: 2.0       then 4: 5.0, too
-@pytest.mark.parametrize("kind", ["BIGINT", "UTINYINT", "UBIGINT", "VARCHAR"])
-@pytest.mark.parametrize("name", ["id", "number"])
+@pytest.mark.parametrize(("name", "kind"), paired(["id", "number"], ["BIGINT", "UTINYINT", "UBIGINT", "VARCHAR"]))
 def test_keys_of_all_types_and_names(shop: Shop, name: str, kind: str) -> None:
     (shop.folder / "orders/2024-05-01.csv").write_text(f"at,{name},amount\n" + "".join(f"2024-05-01 10:00,{n},1\n" for n in (3, 4, "")))
     (shop.folder / "rates/a.csv").write_text("n,valid_from,rate\n3,2024-05-01,2.0\n")

@@ -24,7 +24,7 @@ from muntin.jobs.sending.send import send
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote
 from muntin.tasks import Local
-from tests.case_counts import cases
+from tests.case_counts import cases, some
 from tests.sinks.test_sending import REACH
 
 START, HOUR = datetime(2024, 5, 1, tzinfo=UTC), timedelta(hours=1)
@@ -96,7 +96,7 @@ def test_no_reader_gives_old_values_under_a_new_meaning(reader: str, data: Path)
         READERS[reader](definition(data), root)
 
 
-@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("edit", some(EDITS, one_in=2))
 def test_a_sink_gets_no_values_of_another_definition(edit: str, data: Path) -> None:
     def asked(**more: Any) -> Pipeline:
         to = sinks.spark(lambda changes, _: got.append(changes.num_rows), window="hour", name="lake", patience="1m")
@@ -113,7 +113,7 @@ def test_a_sink_gets_no_values_of_another_definition(edit: str, data: Path) -> N
     assert (got, sent.failed) == ([read(changed, "hour", root=root).num_rows], "")
 
 
-@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("edit", some(EDITS, one_in=2))
 def test_whatever_the_edit_readers_get_what_a_clean_run_gives_or_are_refused(edit: str, data: Path) -> None:
     root, changed = data / "state", definition(data, **EDITS[edit])
     whole(definition(data), root)

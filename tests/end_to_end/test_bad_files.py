@@ -12,6 +12,7 @@ from muntin import sources
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, times
 from tests.source_options import grouped
 
@@ -178,8 +179,7 @@ WRITTEN: dict[str, tuple[dict[str, Any], bytes]] = {
 FOUND = {"quotes": "a,\nb", "no quotes": '"a', "nulls": None, "latin-1": "grün", "utf-16": "grün", "decimals": "a", "no header": "a"}
 
 
-@pytest.mark.parametrize("bad", [False, True])
-@pytest.mark.parametrize("what", WRITTEN)
+@pytest.mark.parametrize(("bad", "what"), paired([False, True], WRITTEN))
 def test_how_csv_may_be_written(what: str, bad: bool, tmp_path: Path) -> None:
     said, content = WRITTEN[what]
     coding = said.get("encoding", "utf-8")

@@ -21,6 +21,7 @@ from muntin.jobs.inspect.status import status
 from muntin.jobs.published.staged_windows import load_staged
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, hour, times
 
 HOURS = 4
@@ -68,8 +69,7 @@ CHANGES: dict[str, Callable[[Hourly], object]] = {
 }
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-@pytest.mark.parametrize("change", [*CHANGES])
+@pytest.mark.parametrize(("change", "suffix"), paired(CHANGES, ["parquet", "csv"]))
 def test_a_run_of_the_next_batch_mends_the_past(tmp_path: Path, change: str, suffix: str) -> None:
     case = hours(tmp_path / "own", suffix)
     CHANGES[change](case)

@@ -8,6 +8,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import windows
 from muntin.errors import MuntinError, SourceError
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, times
 
 ENDINGS = ("parquet", "csv", "jsonl")
@@ -45,8 +46,7 @@ def test_a_file_without_a_column_that_is_used_is_named(column: str, use: str, en
         case.run()
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("column", ["at", "received"])
+@pytest.mark.parametrize(("ending", "column"), paired(ENDINGS, ["at", "received"]))
 def test_a_file_without_its_times_is_named(column: str, ending: str, tmp_path: Path) -> None:
     case = hourly(tmp_path, ending, source={"arrival_time": "received"})
     case.write(f"00-a.{ending}", FULL)
@@ -55,8 +55,7 @@ def test_a_file_without_its_times_is_named(column: str, ending: str, tmp_path: P
         case.run()
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(("ending", "use"), paired(ENDINGS, USES))
 def test_the_same_file_alone_is_an_error_too(use: str, ending: str, tmp_path: Path) -> None:
     case = hourly(tmp_path, ending, **USES[use])
     case.write(f"00-b.{ending}", without("k", "x"))

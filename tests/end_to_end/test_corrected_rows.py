@@ -89,7 +89,7 @@ def lived(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
     return place
 
 
-@pytest.mark.parametrize("lived", some(KINDS, one_in=2), indirect=True)
+@pytest.mark.parametrize("lived", some(KINDS, one_in=4), indirect=True)
 def test_a_correction_is_derived_as_far_as_it_is_felt(lived: Place) -> None:
     lived.write([AT], corrected=True)
     done = lived.run("state", AT, AT + 1).published["w"]
@@ -111,7 +111,7 @@ def test_two_corrections_and_new_batches_are_derived_in_one_run(lived: Place) ->
     assert lived.all("state") == lived.all("clean")
 
 
-@pytest.mark.parametrize("lived", ["count", "last hours"], indirect=True)
+@pytest.mark.parametrize("lived", some(["count", "last hours"], one_in=2), indirect=True)
 def test_another_number_of_rows_is_felt_to_the_end(lived: Place) -> None:
     lived.write([AT], rows=ROWS - 1)
     done = lived.run("state", AT, AT + 1).published["w"]

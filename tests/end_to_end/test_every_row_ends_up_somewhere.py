@@ -56,8 +56,7 @@ OF_TEXT: dict[str, tuple[str, str | bytes, tuple[int, str | None, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["position", "file", "line", "reason", "row"])
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(("ending", "name"), paired(["csv", "jsonl", "parquet"], ["position", "file", "line", "reason", "row"]))
 def test_a_column_may_be_called_as_a_column_of_the_quarantine_is(ending: str, name: str, tmp_path: Path) -> None:
     case = Hourly(tmp_path, "{start:%H}*." + ending, {}, {"aggregates": {"total": agg.sum(name)}})
     case.write(f"00.{ending}", {"at": [*times(1), None, *times(2)], name: [10, 20, 40]})

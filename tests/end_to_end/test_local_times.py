@@ -19,6 +19,7 @@ from muntin.errors import SourceError
 from muntin.jobs.inspect.late import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
+from tests.case_counts import paired
 from tests.source_options import grouped
 
 # a day of a till in Vienna: the first two and the last are plain, four are of the repeated hour, in the order of their numbers
@@ -118,8 +119,7 @@ def test_rows_without_a_time_tell_nothing(tmp_path: Path) -> None:
     assert refused == [(1, "event time cannot be read"), (2, "event time is null")]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("options", [{}, {"ambiguous": "arrival", "arrival_order": "id"}])
+@pytest.mark.parametrize(("form", "options"), paired(FORMATS, [{}, {"ambiguous": "arrival", "arrival_order": "id"}]))
 def test_times_that_never_were_are_for_the_quarantine_or_are_moved_on(form: str, options: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path, form, FORWARD, ["01:30:00", "02:30:00", "03:10:00"])
     never = (

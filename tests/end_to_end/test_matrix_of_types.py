@@ -16,7 +16,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read
 from muntin.errors import MuntinError
-from tests.case_counts import cases, paired
+from tests.case_counts import cases, paired, some
 from tests.end_to_end.exact_values import differences, exact
 from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.typed_columns import COLUMNS
@@ -55,7 +55,7 @@ def made_of(folder: Path, columns: dict[int, pa.Array]) -> Hourly:
     return made
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", some(COLUMNS, one_in=3))
 def test_alone(name: str, tmp_path: Path) -> None:
     assert wrong(made_of(tmp_path, {0: COLUMNS[name]}), COLUMNS[name]) == []
 
@@ -93,7 +93,7 @@ def is_number(value: Any, cell: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("first", "ending"), paired(CELLS, ["csv", "jsonl"]))
+@pytest.mark.parametrize(("first", "ending"), some(paired(CELLS, ["csv", "jsonl"]), one_in=3))
 def test_a_cell_above_another(ending: str, first: str, tmp_path: Path) -> None:
     for number, second in enumerate(random.Random(first).sample(CELLS, 2)):
         made = Hourly(

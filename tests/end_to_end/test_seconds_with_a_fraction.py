@@ -14,7 +14,7 @@ import pytest
 from muntin import sources, windows
 from muntin.errors import SourceError
 from muntin.sources.reading.row_times import instant
-from tests.case_counts import cases
+from tests.case_counts import cases, paired
 from tests.end_to_end.hourly import START, Hourly
 
 AT = int(START.timestamp())
@@ -34,8 +34,7 @@ def drawn(draw: random.Random) -> str:
     return draw.choice(["", "-"]) + str(draw.choice([0, 7, AT, AT * 1000, AT * 10**6])) + (f".{digits}" if digits else "")
 
 
-@pytest.mark.parametrize("unit", PER_UNIT)
-@pytest.mark.parametrize("kind", ["VARCHAR", "DOUBLE", "DECIMAL(38,9)"])
+@pytest.mark.parametrize(("unit", "kind"), paired(PER_UNIT, ["VARCHAR", "DOUBLE", "DECIMAL(38,9)"]))
 def test_each_number_is_cut_at_its_microsecond(unit: Any, kind: str) -> None:
     """A double is the number with the fewest digits that tell it from others."""
     source = sources.files("{start:%H}.parquet", event_time=sources.at("x", unit=unit))

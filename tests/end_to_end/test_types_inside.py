@@ -15,6 +15,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read
 from muntin.errors import MuntinError, SourceError
+from tests.case_counts import paired
 from tests.end_to_end.exact_values import exact, says
 from tests.end_to_end.hourly import Hourly
 from tests.end_to_end.typed_columns import COLUMNS, NESTED
@@ -60,8 +61,7 @@ def test_a_wider_type_inside(first: str, second: str, tmp_path: Path) -> None:
     assert wrong_pair(tmp_path / "beside", second, first, beside=True) == []
 
 
-@pytest.mark.parametrize("cell", ["7", "a", "2024-01-02 03:04:05"])
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize(("cell", "ending"), paired(["7", "a", "2024-01-02 03:04:05"], ["csv", "jsonl"]))
 def test_a_column_without_any_value_has_no_type_yet(ending: str, cell: str, tmp_path: Path) -> None:
     for cells in ((None, cell), (cell, None)):
         made = Hourly(tmp_path / str(cells), f"{{start:%H}}.{ending}", {"unit": "s"}, {"aggregates": {"k": agg.first("k")}})

@@ -11,6 +11,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import DefinitionError, SourceError
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly, hour
 
 AT = "2024-01-01T00:10:00Z"
@@ -37,8 +38,7 @@ def counted(case: Hourly) -> tuple[int, int]:
     return batch.rows_accepted, batch.rows_quarantined
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("time", ["01-02-24 00:10:00", "24-05-01", "epoch", "infinity"])
+@pytest.mark.parametrize(("form", "time"), paired(["csv", "jsonl", "parquet"], ["01-02-24 00:10:00", "24-05-01", "epoch", "infinity"]))
 def test_a_time_that_does_not_begin_with_the_year_is_none(form: str, time: str, tmp_path: Path) -> None:
     """DuckDB takes 01-02-24 for a day of the year 1. One text that is no time makes the column one of texts."""
     case = of_rows(tmp_path, form, [{"at": AT}, {"at": time}, {"at": "soon"}])
@@ -67,8 +67,7 @@ def test_nanoseconds_are_cut_off_downwards_before_1970_too(ns: int, us: int) -> 
     assert duckdb.execute(f"SELECT {sql} FROM (SELECT {ns}::BIGINT AS at)").fetchall() == [(us,)]
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("kind", ["BIGINT", "int", "UINTEGER"])
+@pytest.mark.parametrize(("form", "kind"), paired(["csv", "jsonl", "parquet"], ["BIGINT", "int", "UINTEGER"]))
 def test_a_fraction_is_no_whole_number(form: str, kind: str, tmp_path: Path) -> None:
     rows = [{"at": AT, "x": value} for value in ("1.7", "12", "3.0", "many", "2.5")]
     case = of_rows(tmp_path, form, rows, {"types": {"x": kind}}, aggregates={"total": agg.sum("x")})

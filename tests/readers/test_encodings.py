@@ -133,8 +133,7 @@ def test_what_is_no_encoding(encoding: Any) -> None:
         sources.files("{start:%H}.csv", event_time="at", format=sources.csv(encoding=encoding))
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
-@pytest.mark.parametrize("encoding", TEXTS)
+@pytest.mark.parametrize(("size", "encoding"), paired([1, 2, 3, 5, 1000], TEXTS))
 def test_characters_may_be_cut_by_parts(encoding: str, size: int) -> None:
     text = "\n".join(TEXTS[encoding])
     data = text.encode(encoding)

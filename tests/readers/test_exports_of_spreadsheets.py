@@ -10,6 +10,7 @@ from muntin import aggregates as agg
 from muntin import sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.late import quarantined
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10"
@@ -68,8 +69,7 @@ def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
         Hourly(tmp_path, exported.path, exported.source, {"aggregates": {"x": agg.sum("x")}}).run()
 
 
-@pytest.mark.parametrize("text", ["sep=;\n", "sep=;"])
-@pytest.mark.parametrize("header", [(), ("at", "x")])
+@pytest.mark.parametrize(("text", "header"), paired(["sep=;\n", "sep=;"], [(), ("at", "x")]))
 def test_a_file_that_ends_above_its_header_is_an_error(text: str, header: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="has no header that can be read"):
         case(tmp_path, text, skip_lines=1, header=header).run()

@@ -10,6 +10,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin.jobs.inspect.late import quarantined
 from muntin.sources.sessions.json_lines import BEGIN, in_lines
+from tests.case_counts import paired
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01T00:10:00Z"
@@ -54,8 +55,9 @@ def test_an_array_without_objects_is_an_empty_file(tmp_path: Path) -> None:
     assert batch.rows_read == 0
 
 
-@pytest.mark.parametrize("kind", ["DECIMAL(38,2)", "DOUBLE", "VARCHAR"])
-@pytest.mark.parametrize("number", ["12345678901234567.89", "0.10", "9007199254740993", "1e2"])
+@pytest.mark.parametrize(
+    ("kind", "number"), paired(["DECIMAL(38,2)", "DOUBLE", "VARCHAR"], ["12345678901234567.89", "0.10", "9007199254740993", "1e2"])
+)
 def test_numbers_are_those_of_lines(tmp_path: Path, kind: str, number: str) -> None:
     line = f'{{"at": "{AT}", "x": {number}}}'
     said = []

@@ -13,7 +13,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin.sources.casts import in_type, with_point
-from tests.case_counts import at_length, cases
+from tests.case_counts import at_length, cases, paired
 from tests.end_to_end.hourly import START, Hourly
 
 AT = int(START.timestamp()) + 60
@@ -39,8 +39,7 @@ def hour(folder: Path, ending: str, cells: list[str], kind: str, **source: objec
     return batch.rows_quarantined, [value for (values,) in case.rows("x") for value in values]
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("kind", ["BIGINT", "HUGEINT", "DECIMAL(12,2)", "DOUBLE", "FLOAT"])
+@pytest.mark.parametrize(("ending", "kind"), paired(["csv", "jsonl", "parquet"], ["BIGINT", "HUGEINT", "DECIMAL(12,2)", "DOUBLE", "FLOAT"]))
 def test_texts_that_are_no_numbers_go_to_the_quarantine(ending: str, kind: str, tmp_path: Path) -> None:
     assert hour(tmp_path, ending, ["3", *ODD, " 4.0 "], kind) == (len(ODD), [3, 4])
 
@@ -60,8 +59,7 @@ def test_a_number_beyond_the_largest_is_not_infinity(kind: str, tmp_path: Path) 
     assert hour(tmp_path, "csv", ["-Infinity", "1e400", "inf", "-1e999"], kind) == (2, [float("-inf"), float("inf")])
 
 
-@pytest.mark.parametrize("kind", ["BIGINT", "DECIMAL(12,2)", "DOUBLE"])
-@pytest.mark.parametrize("declared", ["types", "columns"])
+@pytest.mark.parametrize(("kind", "declared"), paired(["BIGINT", "DECIMAL(12,2)", "DOUBLE"], ["types", "columns"]))
 def test_a_point_is_no_decimal_comma(kind: str, declared: str, tmp_path: Path) -> None:
     """1.000 may be a thousand: under decimal="," it is neither that nor 1."""
     source = {"types": {}, declared: {"x": kind}, "delimiter": ";", "decimal": ","}
@@ -126,7 +124,6 @@ def test_drawn_texts_are_the_numbers_that_are_meant(kind: str, point: str, thous
 
 
 @at_length
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("kind", [*WHOLE, *FRACTIONS])
+@pytest.mark.parametrize(("ending", "kind"), paired(["csv", "jsonl", "parquet"], [*WHOLE, *FRACTIONS]))
 def test_every_type_and_format(ending: str, kind: str, tmp_path: Path) -> None:
     assert hour(tmp_path, ending, ["3", *ODD, " 4.0 ", "5e0", "+6"], kind) == (len(ODD), [3, 4, 5, 6])

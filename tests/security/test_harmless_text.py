@@ -26,6 +26,7 @@ from muntin.extensions.page.installation import Installation
 from muntin.jobs.published.staged_windows import Staged
 from muntin.jobs.records.reports import Accumulated, Counts, ReadFile
 from tests.alerts.made import check, report
+from tests.case_counts import paired
 from tests.end_to_end.hourly import hour, times
 
 UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
@@ -178,8 +179,9 @@ def client(folder: Path) -> Iterator[TestClient]:
         yield found
 
 
-@pytest.mark.parametrize("tab", ["timeline", "windows", "results", "batches", "plan", "quarantine", "suites"])
-@pytest.mark.parametrize("key", range(len(KEYS)))
+@pytest.mark.parametrize(
+    ("key", "tab"), paired(range(len(KEYS)), ["timeline", "windows", "results", "batches", "plan", "quarantine", "suites"])
+)
 def test_the_page(client: TestClient, tab: str, key: int) -> None:
     asked = {"window": "hour", "f0": KEYS[key], "from": hour(0).isoformat(), "to": hour(1).isoformat()}
     answer = client.get(f"/pipeline/shown/{tab}", params=asked if tab != "quarantine" else {})

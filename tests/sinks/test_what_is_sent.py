@@ -114,8 +114,7 @@ def test_a_target_that_somebody_changed(
     assert shop.sent().rows == 0
 
 
-@pytest.mark.parametrize("kind", [each for each in PLACES if each.ledger[0]])
-@pytest.mark.parametrize("more", [True, False])
+@pytest.mark.parametrize(("kind", "more"), paired([each for each in PLACES if each.ledger[0]], [True, False]))
 def test_a_ledger_that_went_back(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, kind: type[Place], more: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from muntin.jobs.inspect.late import quarantined
 from muntin.store.delta import DeltaStore
 from muntin.store.store import Change, Snapshot
+from tests.case_counts import paired
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crashing
 from tests.storage.three_batches import OTHER, Small, facts
@@ -53,8 +54,7 @@ def test_one_batch_twice_at_once(small: Small) -> None:
     assert same(small, "state", "clean")
 
 
-@pytest.mark.parametrize("table", ["frames/20m", "../windows/visits"])
-@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize(("table", "before"), paired(["frames/20m", "../windows/visits"], [False, True]))
 def test_both_commit_from_one_snapshot(small: Small, table: str, *, before: bool) -> None:
     if before:
         small.run("state", 0, 1)

@@ -14,6 +14,7 @@ from muntin.definition.frame_sets import frame_sets
 from muntin.jobs.accumulate import accumulate_split, bundle_states
 from muntin.states.derived_columns import whole, whole_schema
 from muntin.store.parquet import encoded
+from tests.case_counts import paired
 from tests.storage.lifted_rows import AGGREGATES, ARRIVED, OF_SEVERAL_ROWS, definition, write_rows, written
 
 OF_A_ROW = {name: one for name, one in AGGREGATES.items() if name not in OF_SEVERAL_ROWS} | {
@@ -25,8 +26,7 @@ OF_A_ROW = {name: one for name, one in AGGREGATES.items() if name not in OF_SEVE
 }
 
 
-@pytest.mark.parametrize("keys", [(), ("integers",), ("texts", "far apart")])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "keys"), paired(range(2), [(), ("integers",), ("texts", "far apart")]))
 def test_rows_are_states_without_groups(tmp_path: Path, seed: int, keys: tuple[str, ...]) -> None:
     write_rows(tmp_path / "data", seed, keys)
     pipeline = definition(tmp_path / "data", len(keys), ARRIVED, OF_A_ROW)

@@ -199,8 +199,7 @@ def test_footers_in_an_object_store(tmp_path: Path, bucket: str, told: Any, monk
 
 
 # the footers say 05:10 - 05:20, the rows lie in 05:00 - 06:00
-@pytest.mark.parametrize("wrong", [(0, 600), (600, 1200), (600, 3600), (600, 0)])
-@pytest.mark.parametrize("kinds", [["slots"], [*KINDS]], ids="-".join)
+@pytest.mark.parametrize(("wrong", "kinds"), paired([(0, 600), (600, 1200), (600, 3600), (600, 0)], [["slots"], [*KINDS]]))
 def test_footers_that_are_wrong(
     tmp_path: Path, wrong: tuple[int, int], kinds: list[str], told: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

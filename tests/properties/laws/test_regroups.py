@@ -12,12 +12,13 @@ import pytest
 from muntin.errors import SourceError
 from muntin.laws.states import combined, lifted
 from muntin.states.keys import odd_floats
+from tests.case_counts import some
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import bitwise
 from tests.properties.laws.test_laws import VALUES
 
-TREES = 12
+TREES = 4
 SOME: dict[str, list[Any]] = {
     "int": [None, 3, -7, 2**40, 3],
     "float": [None, 0.1, 0.2, 0.3, 1e16, -1e16],
@@ -30,7 +31,8 @@ SOME: dict[str, list[Any]] = {
     "flag": [None, True, False, True],
     "list": [None, [1.5, None], [], [0.1, -3.0]],
 }
-EVERY = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in ROWS if row.oracle is not None for kind in row.types]
+EVERY = [row for row in ROWS if row.oracle is not None]
+DRAWN = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in EVERY for kind in some(row.types, one_in=3)]
 REGROUP = {
     "all_of", "any_of", "count", "count_if", "histogram", "max", "max_count", "mean", "min", "min_count", "range", "rate", "sum",
 }  # fmt: skip
@@ -61,7 +63,7 @@ def in_any_way(row: Row, states: list[pa.Table], dice: random.Random) -> pa.Tabl
     return states[0]
 
 
-@pytest.mark.parametrize(("row", "kind"), EVERY)
+@pytest.mark.parametrize(("row", "kind"), DRAWN)
 def test_any_order_and_any_groups_give_the_same_bits(row: Row, kind: str) -> None:
     dice = random.Random(f"{row.call} {kind}")
     states = states_of(row, kind, dice)
@@ -77,8 +79,8 @@ def test_any_order_and_any_groups_give_the_same_bits(row: Row, kind: str) -> Non
 
 def test_states_that_must_regroup_do() -> None:
     dice = random.Random(1)
-    found = {row.name for row, kind in (each.values for each in EVERY) if regroups(row, states_of(row, kind, dice))}
-    assert found >= REGROUP
+    asked = [row for row in EVERY if row.name in REGROUP]
+    assert {row.name for row in asked if any(regroups(row, states_of(row, kind, dice)) for kind in row.types)} == REGROUP
 
 
 def test_sums_of_floats_do_not() -> None:
