@@ -1,11 +1,14 @@
 """Local windows: days of 23 and 25 hours, half hours, zones that changed their rules or lost a day."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 
+from muntin.definition.clocks import offset_us, zone_info
+from muntin.definition.durations import DAY_US
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import DefinitionError
 from muntin.windows import tumbling
@@ -46,6 +49,16 @@ def test_a_local_day_is_as_long_as_it_was(name: str, local: str, length: timedel
     start, end = window(local, name)
     assert end - start == length
     assert start.astimezone(ZoneInfo(name)).date() == datetime.fromisoformat(local).date()
+
+
+@pytest.mark.parametrize("name", ["UTC", "Africa/Casablanca", "Africa/Monrovia", *dict.fromkeys(name for name, *_ in DAYS)])
+def test_a_zone_is_its_clock_at_each_day_and_change(name: str) -> None:
+    where, info = zone(name), zone_info(name)
+    days = range(instant_us(datetime(1970, 1, 1, tzinfo=UTC), "at"), instant_us(datetime(2150, 1, 1, tzinfo=UTC), "at"), DAY_US)
+    around = [change + apart for change in where.changes[1:] for apart in (-1_000_000, 0)]
+    for at in [*days, *around]:
+        assert where.local(at) == at + offset_us(info, at)
+    assert all(before != after for before, after in pairwise(where.offsets))
 
 
 # New York, 23:59 to 23:59:   03-09 |----- 23 h -----| 03-10          11-02 |------ 25 h ------| 11-03

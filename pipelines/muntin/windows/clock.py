@@ -16,6 +16,7 @@ from functools import lru_cache, wraps
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.clocks import offset_us, zone_info
@@ -34,7 +35,7 @@ _FIRST, _LAST = (
     instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone"),
 )
 _SECOND = 1_000_000  # databases of zones tell changes to the second
-_STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five days since 1970
+_STRIDE = timedelta(days=5)  # no zone changed its clocks twice within five days since 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +88,25 @@ def zone(name: str) -> Zone:
     """The zone of this IANA name."""
     info = zone_info(name)
     changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
-    for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
-        if (then := offset_us(info, high)) != offsets[-1]:
-            changes.append(
-                first_change(
-                    lambda second: offset_us(info, second * _SECOND), low // _SECOND, high // _SECOND
-                )
-                * _SECOND
-            )
-            offsets.append(then)
+    first, last = (from_us(us).replace(tzinfo=info) for us in (_FIRST, _LAST))
+    # each command loads the zones of its definition: thirteen thousand instants, without a call of ours
+    moments = [*(first + number * _STRIDE for number in range((last - first) // _STRIDE + 1)), last]
+
+    def offset(second: int) -> timedelta:
+        moment = first + timedelta(seconds=second)
+        return info.fromutc(moment) - moment
+
+    shown = map(sub, map(info.fromutc, moments), moments)
+    for (low, before), (high, after) in pairwise(zip(moments, shown, strict=True)):
+        if before != after:
+            seconds = ((each - first) // timedelta(seconds=1) for each in (low, high))
+            changes.append(first_change(offset, *seconds) * _SECOND)
+            offsets.append(after // timedelta(microseconds=1))
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
 
 
-def first_change(offset: Callable[[int], int], low: int, high: int) -> int:
+def first_change(offset: Callable[[int], object], low: int, high: int) -> int:
     """The first instant with another `offset` than `low`, by bisection; instants in the unit of `offset`."""
     before = offset(low)
     while high - low > 1:
