@@ -121,6 +121,8 @@ public class Windows {
         configuration.setString("taskmanager.memory.network.min", "64m");
         configuration.setString("taskmanager.memory.managed.size", "256m");
         configuration.setString("table.exec.uid.generation", "ALWAYS");
+        configuration.setString("execution.checkpointing.storage", "filesystem");
+        configuration.setString("execution.checkpointing.dir", asked[2]);
         if (asked.length > 3) {
             configuration.setString("execution.state-recovery.path", asked[3]);
         }
