@@ -8,9 +8,12 @@ forward. So do Airflow's timetables.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import UTC, timedelta, tzinfo
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache, partial
+from itertools import pairwise
+from operator import sub
 from zoneinfo import ZoneInfo, available_timezones
 
 from muntin.definition.durations import UNITS
@@ -38,6 +41,32 @@ def zone_info(name: str) -> tzinfo:
 def offset_us(info: tzinfo, us: int) -> int:
     """The time that a zone's clock shows at an instant, less UTC; microseconds."""
     return (from_us(us).astimezone(info).utcoffset() or timedelta()) // timedelta(microseconds=1)
+
+
+def clock_changes(
+    info: tzinfo, first: datetime, last: datetime, stride: timedelta
+) -> tuple[list[int], list[int]]:
+    """The instants between two naive times of UTC at which a zone's clock is changed, and the offsets before,
+    between and after; microseconds. Within `stride` no clock is changed twice.
+    """
+    epoch, second = datetime(1970, 1, 1, tzinfo=info), timedelta(seconds=1)
+
+    def differs(before: timedelta, seconds: int) -> bool:
+        moment = epoch + seconds * second
+        return info.fromutc(moment) - moment != before
+
+    first, last = first.replace(tzinfo=info), last.replace(tzinfo=info)
+    # each command looks its zones through: ten thousands of instants, without a call of ours
+    moments = [*(first + number * stride for number in range(-((first - last) // stride))), last]
+    shown = [*map(sub, map(info.fromutc, moments), moments)]
+    changes, offsets = list[int](), shown[:1]
+    for (low, before), (high, after) in pairwise(zip(moments, shown, strict=True)):
+        if before != after:
+            seconds = range((low - epoch) // second, (high - epoch) // second)
+            at = bisect_left(seconds, 1, key=partial(differs, before))
+            changes.append((seconds.start + at) * 1_000_000)
+            offsets.append(after)
+    return changes, [each // timedelta(microseconds=1) for each in offsets]
 
 
 _NEAR = 2 * UNITS["d"]

@@ -11,15 +11,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache, wraps
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
-from operator import sub
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.clocks import offset_us, zone_info
+from muntin.definition.clocks import clock_changes, zone_info
 from muntin.definition.durations import DAY_US, UNITS, microseconds
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.kinds import Cycle
@@ -30,11 +29,7 @@ if TYPE_CHECKING:
 
     Cut = Callable[[Ints], tuple[Ints, Ints]]
 
-_FIRST, _LAST = (
-    instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"),
-    instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone"),
-)
-_SECOND = 1_000_000  # databases of zones tell changes to the second
+_FIRST, _LAST = datetime(1970, 1, 1), datetime(2150, 1, 1)  # noqa: DTZ001 - of UTC
 _STRIDE = timedelta(days=5)  # no zone changed its clocks twice within five days since 1970
 
 
@@ -86,33 +81,10 @@ def borders_in_utc(where: Zone, size_us: int, align_us: int) -> Cycle:
 @lru_cache
 def zone(name: str) -> Zone:
     """The zone of this IANA name."""
-    info = zone_info(name)
-    changes, offsets = [BEFORE_ALL], [offset_us(info, _FIRST)]
-    first, last = (from_us(us).replace(tzinfo=info) for us in (_FIRST, _LAST))
-    # each command loads the zones of its definition: thirteen thousand instants, without a call of ours
-    moments = [*(first + number * _STRIDE for number in range((last - first) // _STRIDE + 1)), last]
-
-    def offset(second: int) -> timedelta:
-        moment = first + timedelta(seconds=second)
-        return info.fromutc(moment) - moment
-
-    shown = map(sub, map(info.fromutc, moments), moments)
-    for (low, before), (high, after) in pairwise(zip(moments, shown, strict=True)):
-        if before != after:
-            seconds = ((each - first) // timedelta(seconds=1) for each in (low, high))
-            changes.append(first_change(offset, *seconds) * _SECOND)
-            offsets.append(after // timedelta(microseconds=1))
+    changes, offsets = clock_changes(zone_info(name), _FIRST, _LAST, _STRIDE)
+    changes.insert(0, BEFORE_ALL)
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
-
-
-def first_change(offset: Callable[[int], object], low: int, high: int) -> int:
-    """The first instant with another `offset` than `low`, by bisection; instants in the unit of `offset`."""
-    before = offset(low)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if offset(middle) == before else (low, middle)
-    return high
 
 
 def local_clock(instants: Ints, where: Zone) -> Ints:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from itertools import pairwise
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -32,10 +31,10 @@ import numpy as np
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from muntin.definition.clocks import clock_changes
 from muntin.sources.reading.scan import literal
 from muntin.sources.source import Source
 from muntin.states.frames import Ints
-from muntin.windows.clock import first_change
 
 Fold = Literal[0, 1]
 FIRST, SECOND, CHANGE = "muntin_first", "muntin_second", "muntin_change"
@@ -45,7 +44,9 @@ of the clock it is behind.
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of a local clock
 # no zone changed before; for ever after, rules repeat with the calendar
 _BEGIN, _END, _CYCLE_YEARS = 1840, 2150, 400
-_STRIDE_S = 3 * 86_400  # no clock changed twice within three days; that of Freetown did within four, in 1939
+_STRIDE = timedelta(
+    days=3
+)  # no clock changed twice within three days; that of Freetown did within four, in 1939
 
 
 def _second(year: int) -> int:
@@ -61,24 +62,13 @@ def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, In
     """For each fold the local times at which the offset of a zone changes, and the offsets before, between
     and after; microseconds.
     """
-    info, change_seconds = ZoneInfo(name), list[int]()
-    seconds = [*range(_second(first_year), _second(last_year), _STRIDE_S), _second(last_year)]
-    shown = [_offset(info, at) for at in seconds]
-    offsets = shown[:1]
-    for (low, high), (before, after) in zip(pairwise(seconds), pairwise(shown), strict=True):
-        if before != after:
-            change_seconds.append(first_change(partial(_offset, info), low, high))
-            offsets.append(after)
-    changes = np.array(change_seconds, np.int64) * 1_000_000
-    offsets_us = np.array(offsets, np.int64)
+    first, last = datetime(first_year, 1, 1), datetime(last_year, 1, 1)  # noqa: DTZ001 - of UTC
+    changes, offsets = map(np.array, clock_changes(ZoneInfo(name), first, last, _STRIDE))
+    changes = changes.astype(np.int64)  # of a clock that never changes, too
     return (
-        changes + np.maximum(offsets_us[:-1], offsets_us[1:]),
-        changes + np.minimum(offsets_us[:-1], offsets_us[1:]),
-    ), offsets_us
-
-
-def _offset(info: ZoneInfo, second: int) -> int:
-    return (datetime.fromtimestamp(second, info).utcoffset() or timedelta()) // timedelta(microseconds=1)
+        changes + np.maximum(offsets[:-1], offsets[1:]),
+        changes + np.minimum(offsets[:-1], offsets[1:]),
+    ), offsets
 
 
 def instants(local: Ints, name: str, fold: Fold) -> Ints:
