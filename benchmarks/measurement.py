@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+import multiprocessing
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -45,6 +47,12 @@ def measure(module: str, arguments: Sequence[str], log: Path) -> Measurement:
 def told(module: str, arguments: Sequence[str], log: Path) -> list[dict[str, float]]:
     """Run `python -m module` and return the figures it told, one line each."""
     return [line for _, line in _watched(module, arguments, log)[1]]
+
+
+def alone(call: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what it returns
+    """The result of a call in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(call, given)
 
 
 def _watched(module: str, arguments: Sequence[str], log: Path) -> tuple[float, list[tuple[float, dict[str, float]]]]:

@@ -8,14 +8,12 @@ of the whole process, its imports too. `chdb` takes part where it is installed, 
 
 import argparse
 import importlib.util
-import multiprocessing
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -23,6 +21,7 @@ from benchmarks import facts, report
 from benchmarks.living.contenders import TABLES
 from benchmarks.living.steps import CONTENDERS, Figures, step, write_tables
 from benchmarks.living.world import DAY_US, START, World
+from benchmarks.measurement import alone
 from benchmarks.nexmark.engines import has_flink
 
 FIRST = "duckdb"
@@ -36,12 +35,6 @@ class Outcome:
     first: Figures
     days: list[Figures] = field(default_factory=list)
     wrong: dict[str, list[int]] = field(default_factory=dict)
-
-
-def alone(call: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401 - what it returns
-    """The result of a call in a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(call, given)
 
 
 def wrong_rows(ours: Path, right: Path, known_us: int) -> int:
