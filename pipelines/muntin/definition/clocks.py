@@ -56,7 +56,7 @@ def clock_changes(
         return info.fromutc(moment) - moment != before
 
     first, last = first.replace(tzinfo=info), last.replace(tzinfo=info)
-    # each command looks its zones through: ten thousands of instants, without a call of ours
+    # each command looks its zones through: tens of thousands of instants, without a call of ours
     moments = [*(first + number * stride for number in range(-((first - last) // stride))), last]
     shown = [*map(sub, map(info.fromutc, moments), moments)]
     changes, offsets = list[int](), shown[:1]
